@@ -1,0 +1,9 @@
+//! fabricsim: a packet-level simulator of AI-cluster networks on compute shaders.
+
+pub mod case;
+pub mod engine;
+pub mod error;
+pub mod outcome;
+
+#[doc = include_str!("model.md")]
+pub mod model {}

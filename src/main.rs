@@ -1,0 +1,2 @@
+//! fabricsim
+fn main() {}
