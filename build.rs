@@ -1,1 +1,2 @@
+//! Build script.
 fn main() {}
