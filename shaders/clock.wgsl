@@ -1,0 +1,174 @@
+// Between windows: publish rings, find the next window, and between submissions: move the epoch, settle reaction points.
+
+// Clears what the coming window will collect; run by the step before.
+fn open_next(scenario: u32) {
+  let block = scenario * SCENARIO_WORDS;
+  let other = 1u - turn.parity;
+  atomicStore(&sync[block + S_TIME + other], INF);
+  atomicStore(&sync[block + S_NEXT + other], INF);
+  atomicStore(&sync[block + S_UNFINISHED + other], 0u);
+}
+
+fn count64(word: u32, add: u32) {
+  let old = atomicAdd(&sync[word], add);
+  if (old + add < old) { atomicAdd(&sync[word + 1u], 1u); }
+}
+
+// Lets the other ends of node n's links see what it pushed and popped.
+fn publish(n: u32) {
+  for (var i = 0u; i < nodes[n].n_ports; i++) {
+    let port = nodes[n].first_port + i;
+    let peer = ports[port].peer;
+    let tail = ports[port].out_tail;
+    if (tail != ports[port].out_tail_pub) {
+      ports[port].out_tail_pub = tail;
+      ports[peer].in_tail_seen = tail;
+    }
+    let head = ports[port].in_head;
+    if (head != ports[port].in_head_pub) {
+      ports[port].in_head_pub = head;
+      ports[peer].out_head_seen = head;
+    }
+    let pfc_tail = ports[port].pfc_out_tail;
+    if (pfc_tail != ports[port].pfc_out_tail_pub) {
+      ports[port].pfc_out_tail_pub = pfc_tail;
+      ports[peer].pfc_in_tail_seen = pfc_tail;
+    }
+    let pfc_head = ports[port].pfc_in_head;
+    if (pfc_head != ports[port].pfc_in_head_pub) {
+      ports[port].pfc_in_head_pub = pfc_head;
+      ports[peer].pfc_out_head_seen = pfc_head;
+    }
+  }
+}
+
+// One invocation per node.
+@compute @workgroup_size(64)
+fn advance_clock(@builtin(global_invocation_id) gid: vec3<u32>) {
+  let n = gid.x;
+  if (n >= turn.n_nodes) { return; }
+  let block = nodes[n].scenario * SCENARIO_WORDS;
+  let other = 1u - turn.parity;
+  if (nodes[n].dirty != 0u) {
+    nodes[n].dirty = 0u;
+    publish(n);
+    if (nodes[n].hops != 0u) {
+      count64(block + S_HOPS, nodes[n].hops);
+      count64(block + S_DATA_HOPS, nodes[n].data_hops);
+      nodes[n].hops = 0u;
+      nodes[n].data_hops = 0u;
+    }
+    if (nodes[n].ended != 0u) {
+      atomicAdd(&sync[block + S_ENDED], nodes[n].ended);
+      nodes[n].ended = 0u;
+    }
+  }
+  let start = atomicLoad(&sync[block + S_TIME + turn.parity]);
+  let limit = atomicLoad(&sync[block + S_LIMIT]);
+  var time = start;
+  var next = start;
+  if (nodes[n].unfinished != 0u) {
+    atomicAdd(&sync[block + S_UNFINISHED + other], 1u);
+  } else {
+    let end = min(start + atomicLoad(&sync[block + S_WINDOW]), limit);
+    next = min(nodes[n].next, atomicLoad(&sync[nodes[n].time_word + other]));
+    time = min(limit, max(end, next));
+  }
+  if (time < atomicLoad(&sync[block + S_TIME + other])) { atomicMin(&sync[block + S_TIME + other], time); }
+  if (next < atomicLoad(&sync[block + S_NEXT + other])) { atomicMin(&sync[block + S_NEXT + other], next); }
+}
+
+// Moving the epoch: every near time goes down by the window start, less a margin that keeps "past" below every later instant.
+const EPOCH_MARGIN: u32 = 1024u;
+
+fn epoch_step(scenario: u32) -> u32 {
+  let start = atomicLoad(&sync[scenario * SCENARIO_WORDS + S_TIME + turn.parity]);
+  return start - min(start, EPOCH_MARGIN);
+}
+
+fn moved(t: u32, by: u32) -> u32 {
+  if (t == INF) { return INF; }
+  return t - min(t, by);
+}
+
+// One invocation per port: rings, queues, port times.
+@compute @workgroup_size(64)
+fn rebase_ports(@builtin(global_invocation_id) gid: vec3<u32>) {
+  let port = gid.x;
+  if (port >= arrayLength(&ports)) { return; }
+  let s = nodes[ports[port].node].scenario;
+  let by = epoch_step(s);
+  let start = atomicLoad(&sync[s * SCENARIO_WORDS + S_TIME + turn.parity]);
+  for (var i = ports[port].out_head_seen; i != ports[port].out_tail; i++) {
+    let slot = ports[port].out_off + (i & ports[port].out_mask);
+    rings[slot].x = moved(rings[slot].x, by);
+  }
+  for (var i = ports[port].pfc_out_head_seen; i != ports[port].pfc_out_tail; i++) {
+    let slot = ports[port].pfc_out_off + (i & ports[port].pfc_out_mask);
+    rings[slot].x = moved(rings[slot].x, by);
+  }
+  ports[port].busy = moved(ports[port].busy, by);
+  ports[port].gate = moved(ports[port].gate, by);
+  for (var class_ix = 0u; class_ix < params[s].n_queues; class_ix++) {
+    let q = queue_of(s, port, class_ix);
+    integrate(q, start);
+    queues[q].since = moved(start, by);
+    if (((ports[port].paused >> class_ix) & 1u) != 0u) {
+      queues[q].paused_ps = add64u(queues[q].paused_ps, start - queues[q].paused_since);
+      queues[q].paused_since = moved(start, by);
+    }
+    if (((queues[q].marked | queues[q].drops | queues[q].xoff_sent | queues[q].xoff_received | ports[port].lost) >> 31u) != 0u) {
+      atomicStore(&sync[s * SCENARIO_WORDS + S_WRAP], 1u);
+    }
+  }
+}
+
+// One invocation per pool entry; those of free entries are moved too, which does no harm.
+@compute @workgroup_size(64)
+fn rebase_pool(@builtin(global_invocation_id) gid: vec3<u32>) {
+  if (gid.x >= turn.n_entries) { return; }
+  let slot = 2u * gid.x;
+  pool[slot].x = moved(pool[slot].x, epoch_step(nodes[pool[slot + 1u].z].scenario));
+}
+
+// One invocation per node, after the two above.
+@compute @workgroup_size(64)
+fn rebase_nodes(@builtin(global_invocation_id) gid: vec3<u32>) {
+  let n = gid.x;
+  if (n >= turn.n_nodes) { return; }
+  let by = epoch_step(nodes[n].scenario);
+  // Times beyond the epoch are looked up again.
+  if (nodes[n].next >= FAR && nodes[n].next != INF) { nodes[n].next = 0u; }
+  nodes[n].next = moved(nodes[n].next, by);
+  for (var i = 0u; i < 2u; i++) {
+    let word = nodes[n].time_word + i;
+    atomicStore(&sync[word], moved(atomicLoad(&sync[word]), by));
+  }
+}
+
+// One invocation per scenario, last: the epoch itself.
+@compute @workgroup_size(64)
+fn rebase_clock(@builtin(global_invocation_id) gid: vec3<u32>) {
+  let s = gid.x;
+  if (s >= turn.n_scenarios) { return; }
+  let block = s * SCENARIO_WORDS;
+  let by = epoch_step(s);
+  let base = add64u(vec2<u32>(atomicLoad(&sync[block + S_BASE]), atomicLoad(&sync[block + S_BASE + 1u])), by);
+  atomicStore(&sync[block + S_BASE], base.x);
+  atomicStore(&sync[block + S_BASE + 1u], base.y);
+  let word = block + S_TIME + turn.parity;
+  atomicStore(&sync[word], atomicLoad(&sync[word]) - by);
+}
+
+// One invocation per flow: brings the reaction point of a running flow to the settle time.
+@compute @workgroup_size(64)
+fn settle_flows(@builtin(global_invocation_id) gid: vec3<u32>) {
+  let f = gid.x;
+  if (f >= arrayLength(&flows)) { return; }
+  if (flows[f].status != RUNNING || flows[f].cc_on == 0u) { return; }
+  var c: Ctx;
+  c.node = flows[f].src;
+  c.scenario = nodes[c.node].scenario;
+  let block = c.scenario * SCENARIO_WORDS + S_SETTLE;
+  run_timers(&c, f, nodes[c.node].first_port, vec2<u32>(atomicLoad(&sync[block]), atomicLoad(&sync[block + 1u])));
+}

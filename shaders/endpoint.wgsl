@@ -1,0 +1,129 @@
+// One invocation per endpoint and window: pauses, arrivals, releases, timers and egress decisions in time order.
+
+fn open_window(n: u32) -> Ctx {
+  var c: Ctx;
+  c.node = n;
+  c.scenario = nodes[n].scenario;
+  c.block = c.scenario * SCENARIO_WORDS;
+  c.parity = turn.parity;
+  c.base = vec2<u32>(atomicLoad(&sync[c.block + S_BASE]), atomicLoad(&sync[c.block + S_BASE + 1u]));
+  let start = atomicLoad(&sync[c.block + S_TIME + turn.parity]);
+  c.end = min(start + atomicLoad(&sync[c.block + S_WINDOW]), atomicLoad(&sync[c.block + S_LIMIT]));
+  let word = nodes[n].time_word + turn.parity;
+  let inbox = atomicLoad(&sync[word]);
+  if (inbox != INF) {
+    atomicStore(&sync[word], INF);
+    nodes[n].next = min(nodes[n].next, inbox);
+  }
+  return c;
+}
+
+fn close_window(c: ptr<function, Ctx>) {
+  if ((*c).last != 0u) {
+    let at = far(c, (*c).last);
+    if (lt64(nodes[(*c).node].last_event, at)) { nodes[(*c).node].last_event = at; }
+  }
+}
+
+// First queue of answers that may be sent, 0 if none.
+fn answer_class(c: ptr<function, Ctx>, port: u32) -> u32 {
+  var mask = ports[port].nonempty;
+  if ((params[(*c).scenario].flags & ACK_IGNORES_PAUSE) == 0u) { mask &= ~ports[port].paused; }
+  if (mask == 0u) { return 0u; }
+  return countTrailingZeros(mask);
+}
+
+// The egress decision at `now`. Returns false if nothing was sent.
+fn decide(c: ptr<function, Ctx>, port: u32, now: u32) -> bool {
+  let class_ix = answer_class(c, port);
+  if (class_ix == 0u) { return serve_flows(c, port, now); }
+  let taken = dequeue(c, port, class_ix, now);
+  let ordinal = ports[port].ordinal + 1u;
+  ports[port].ordinal = ordinal;
+  send_packet(c, port, taken.packet, ordinal, now);
+  return true;
+}
+
+@compute @workgroup_size(64)
+fn step_endpoints(@builtin(global_invocation_id) gid: vec3<u32>) {
+  let n = gid.x;
+  if (n >= turn.n_endpoints) { return; }
+  if (n < turn.n_scenarios) { open_next(n); }
+  var c = open_window(n);
+  if (nodes[n].next >= c.end) { return; }
+  nodes[n].dirty = 1u;
+  nodes[n].unfinished = 1u;
+  let port = nodes[n].first_port;
+  let always = (params[c.scenario].flags & (VARIABLE_WINDOW | HPCC_WAKEUP)) != 0u;
+  var pause_at = pfc_time(port);
+  var arrive_at = arrival_time(port);
+  var tx_at = near(c.base, nodes[n].tx_at);
+  var release = next_release(&c);
+  var release_at = near(c.base, release_time(release));
+  var timer_at = near(c.base, nodes[n].timer_next);
+  loop {
+    let now = min(min(pause_at, arrive_at), min(min(release_at, timer_at), tx_at));
+    if (now >= c.end) {
+      nodes[n].unfinished = 0u;
+      nodes[n].next = now;
+      break;
+    }
+    if (c.work > turn.budget) { break; }
+    c.work += 4u;
+    // True: an egress decision follows as soon as the port is free.
+    var look = false;
+    if (now == pause_at) {
+      take_pfc(&c, port, now);
+      pause_at = pfc_time(port);
+      look = true;
+    } else if (now == arrive_at) {
+      if (!has_room(&c, 2u)) { break; }
+      let head = ports[port].in_head;
+      let packet = rings[ports[port].in_off + (head & ports[port].in_mask)];
+      ports[port].in_head = head + 1u;
+      count_received(&c, port, (packet.w >> CLASS_SHIFT) & 7u, packet.w & SIZE_MASK);
+      let before_flows = nodes[n].n_sendable;
+      if (((packet.w >> KIND_SHIFT) & 7u) == KIND_DATA) {
+        take_data(&c, port, packet, now);
+        look = ports[port].nonempty != 0u || nodes[n].n_sendable != before_flows;
+      } else {
+        look = take_answer(&c, port, packet, now);
+      }
+      look = look || always;
+      arrive_at = arrival_time(port);
+      release = next_release(&c);
+      release_at = near(c.base, release_time(release));
+      timer_at = near(c.base, nodes[n].timer_next);
+    } else if (now == release_at) {
+      release_flow(&c, release);
+      release = next_release(&c);
+      release_at = near(c.base, release_time(release));
+      look = true;
+    } else if (now == timer_at) {
+      look = expire_timers(&c, far(&c, now));
+      timer_at = near(c.base, nodes[n].timer_next);
+      if (!look) { continue; }
+    } else {
+      if (!can_send(&c, port, 1u)) { break; }
+      if (decide(&c, port, now)) {
+        c.last = max(c.last, now);
+        tx_at = ports[port].busy;
+        nodes[n].tx_at = far(&c, tx_at);
+        timer_at = near(c.base, nodes[n].timer_next);
+      } else {
+        nodes[n].tx_at = nodes[n].wake;
+        tx_at = near(c.base, nodes[n].wake);
+      }
+      continue;
+    }
+    c.last = max(c.last, now);
+    if (look) {
+      let at = max(now, ports[port].busy);
+      if (at < tx_at) {
+        tx_at = at;
+        nodes[n].tx_at = far(&c, at);
+      }
+    }
+  }
+  close_window(&c);
+}

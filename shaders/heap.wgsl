@@ -1,0 +1,61 @@
+// Event heap of a switch, rebuilt at every window from rings and ports. Entry: (near time, kind and tie key, port, -), smallest first.
+const EVENT_PFC: u32 = 0u;
+const EVENT_ARRIVAL: u32 = 0x40000000u;
+const EVENT_EGRESS: u32 = 0x80000000u;
+const EVENT_KIND: u32 = 0xc0000000u;
+
+fn before(a: vec4<u32>, b: vec4<u32>) -> bool {
+  if (a.x != b.x) { return a.x < b.x; }
+  if (a.y != b.y) { return a.y < b.y; }
+  return a.z < b.z;
+}
+
+fn heap_push(c: ptr<function, Ctx>, entry: vec4<u32>) {
+  let off = nodes[(*c).node].heap_off;
+  var i = (*c).heap;
+  if (i >= nodes[(*c).node].heap_cap) {
+    // Superseded egress events fill it: go on in the next dispatch, which builds it anew.
+    (*c).stalled = 1u;
+    return;
+  }
+  (*c).heap = i + 1u;
+  while (i > 0u) {
+    let up = (i - 1u) >> 1u;
+    let other = pool[off + up];
+    if (!before(entry, other)) { break; }
+    pool[off + i] = other;
+    i = up;
+    (*c).work += 1u;
+  }
+  pool[off + i] = entry;
+}
+
+// Puts `entry` in place of the smallest one.
+fn heap_replace(c: ptr<function, Ctx>, entry: vec4<u32>) {
+  let off = nodes[(*c).node].heap_off;
+  let count = (*c).heap;
+  var i = 0u;
+  loop {
+    var down = 2u * i + 1u;
+    if (down >= count) { break; }
+    var least = pool[off + down];
+    if (down + 1u < count) {
+      let right = pool[off + down + 1u];
+      if (before(right, least)) {
+        least = right;
+        down += 1u;
+      }
+    }
+    if (!before(least, entry)) { break; }
+    pool[off + i] = least;
+    i = down;
+    (*c).work += 1u;
+  }
+  pool[off + i] = entry;
+}
+
+fn heap_pop(c: ptr<function, Ctx>) {
+  let count = (*c).heap - 1u;
+  (*c).heap = count;
+  if (count > 0u) { heap_replace(c, pool[nodes[(*c).node].heap_off + count]); }
+}
