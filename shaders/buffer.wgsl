@@ -11,8 +11,6 @@ fn free_pool(n: u32) -> u32 {
 }
 
 fn pfc_frame(c: ptr<function, Ctx>, port: u32, class_ix: u32, kind: u32, now: u32) {
-  let q = queue_of((*c).scenario, port, class_ix);
-  if (kind == KIND_XOFF) { queues[q].xoff_sent += 1u; } else { queues[q].xon_sent += 1u; }
   let w = params[(*c).scenario].pfc_bytes | (kind << KIND_SHIFT);
   enqueue_egress(c, port, 0u, vec4<u32>(now, 0u, class_ix, w), port, now);
 }

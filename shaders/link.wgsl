@@ -44,6 +44,8 @@ fn send_pfc(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, now: u32) {
   let wire = duration(ports[port].byte_time, size + params[p].gap_bytes, params[p].grain);
   ports[port].busy = now + wire;
   count_sent(c, port, 0u, size);
+  let q = queue_of(p, port, packet.z);
+  if (((packet.w >> KIND_SHIFT) & 7u) == KIND_XOFF) { queues[q].xoff_sent += 1u; } else { queues[q].xon_sent += 1u; }
   let at = now + wire + ports[port].pfc_delay;
   let tail = ports[port].pfc_out_tail;
   rings[ports[port].pfc_out_off + (tail & ports[port].pfc_out_mask)] = vec4<u32>(at, packet.y, packet.z, packet.w);

@@ -43,10 +43,10 @@ fn apply_rate(c: ptr<function, Ctx>, f: u32, port: u32) {
   let line = ports[port].line_kbps;
   if (rate == line) { flows[f].byte_gap = ports[port].byte_time; } else { flows[f].byte_gap = byte_time_of(rate); }
   if ((params[(*c).scenario].flags & VARIABLE_WINDOW) == 0u || flows[f].window == 0u) { return; }
-  if (rate >= line) {
+  if (rate >= flows[f].line) {
     flows[f].window_now = flows[f].window;
   } else {
-    let share_q16 = ratio_q16(rate, line);
+    let share_q16 = ratio_q16(rate, flows[f].line);
     let w = (flows[f].window >> 16u) * share_q16 + (((flows[f].window & 0xffffu) * share_q16) >> 16u);
     flows[f].window_now = max(1u, w);
   }

@@ -57,7 +57,6 @@ fn take_data(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, now: u32) {
       flows[f].rheld = shift_down(held, 1u);
     }
     flows[f].rcv_nxt = next;
-    flows[f].received_packets = max(flows[f].received_packets, next);
     flows[f].nak_for = NIL;
     let since = flows[f].since_ack + 1u;
     flows[f].since_ack = since;

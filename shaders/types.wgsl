@@ -308,8 +308,7 @@ struct Flow {
   marked: u32,
   out_of_sequence: u32,
   duplicates: u32,
-  received_packets: u32,
-  pad: vec2<u32>,
+  pad: u32,
 }
 
 @group(0) @binding(0) var<storage, read> params: array<Params>;

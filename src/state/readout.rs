@@ -1,0 +1,219 @@
+//! Buffers into outcomes, and the conservation check.
+
+use crate::case::Case;
+use crate::error::Error;
+use crate::kernels::{self, Flow, Node, Params, Port, Queue};
+use crate::outcome::{FlowOutcome, FlowStatus, Outcome, QueueOutcome};
+use crate::state::buffers::Buffers;
+use crate::state::layout::{Layout, Part, join};
+
+/// Typed view of the buffers.
+struct View<'a> {
+    params: &'a [Params],
+    nodes: &'a [Node],
+    ports: &'a [Port],
+    queues: &'a [Queue],
+    flows: &'a [Flow],
+    stride: usize,
+}
+
+impl<'a> View<'a> {
+    fn new(buffers: &'a Buffers, layout: &Layout) -> Self {
+        Self {
+            params: bytemuck::cast_slice(&buffers.params),
+            nodes: bytemuck::cast_slice(&buffers.nodes),
+            ports: bytemuck::cast_slice(&buffers.ports),
+            queues: bytemuck::cast_slice(&buffers.queues),
+            flows: bytemuck::cast_slice(&buffers.flows),
+            stride: layout.queue_stride as usize,
+        }
+    }
+
+    fn queue(&self, port: u32, class_ix: u32) -> &Queue {
+        &self.queues[port as usize * self.stride + class_ix as usize]
+    }
+}
+
+/// Time of the last event of a case [ps].
+#[must_use]
+pub fn last_event_ps(buffers: &Buffers, part: &Part) -> u64 {
+    let nodes: &[Node] = bytemuck::cast_slice(&buffers.nodes);
+    part.node_of.iter().map(|n| join(nodes[*n as usize].last_event)).max().unwrap_or(0)
+}
+
+/// True if an event of the model is still to come (see "End" in [`crate::model`]), judged from the state between two windows.
+#[must_use]
+pub fn events_left(buffers: &Buffers, layout: &Layout, part: &Part) -> bool {
+    let view = View::new(buffers, layout);
+    let ports = (part.first_port..part.first_port + part.n_ports).map(|p| &view.ports[p as usize]);
+    let in_flight = |p: &Port| p.out_tail != p.in_head_of(&view) || p.pfc_out_tail != view.ports[p.peer as usize].pfc_in_head;
+    let can_leave = |p: &Port| {
+        let node = &view.nodes[p.node as usize];
+        let ignores = node.mask_off == kernels::NIL && view.params[node.scenario as usize].flags & kernels::ACK_IGNORES_PAUSE != 0;
+        p.nonempty & !(if ignores { 0 } else { p.paused }) != 0
+    };
+    if ports.clone().any(|p| in_flight(p) || can_leave(p)) {
+        return true;
+    }
+    let flows = &view.flows[part.first_flow as usize..(part.first_flow + part.n_flows) as usize];
+    let pending: std::collections::BTreeSet<u32> = part.node_of.iter().flat_map(|n| Pending { view: &view, next: view.nodes[*n as usize].pending_head }).collect();
+    flows.iter().zip(part.first_flow..).any(|(f, i)| match f.status {
+        kernels::WAITING => f.dependent == 0 || pending.contains(&i),
+        kernels::RUNNING => f.has_deadline != 0 || sends(&view, f),
+        _ => false,
+    })
+}
+
+/// True if a running flow has a packet that neither a pause nor its window holds back.
+fn sends(view: &View, flow: &Flow) -> bool {
+    let node = &view.nodes[flow.src as usize];
+    let port = &view.ports[node.first_port as usize];
+    let params = &view.params[node.scenario as usize];
+    if flow.sendable == 0 || port.paused >> flow.class_ix & 1 != 0 {
+        return false;
+    }
+    let resends = params.recovery == kernels::SELECTIVE_REPEAT && flow.resend < flow.high;
+    let window = if params.flags & kernels::VARIABLE_WINDOW == 0 { flow.window } else { flow.window_now };
+    flow.window == 0 || resends || u64::from(flow.nxt - flow.una) * u64::from(params.mtu) < u64::from(window)
+}
+
+struct Pending<'a> {
+    view: &'a View<'a>,
+    next: u32,
+}
+
+impl Iterator for Pending<'_> {
+    type Item = u32;
+    fn next(&mut self) -> Option<u32> {
+        let f = self.next;
+        if f == kernels::NIL {
+            return None;
+        }
+        self.next = self.view.flows[f as usize].list_next;
+        Some(f)
+    }
+}
+
+impl Port {
+    /// The head of the ring out of this port, as its receiver has it.
+    fn in_head_of(&self, view: &View) -> u32 {
+        view.ports[self.peer as usize].in_head
+    }
+}
+
+/// Reads the outcome of one case of a batch, whose epoch starts at `base_ps`, at `end_ps`.
+#[must_use]
+pub fn outcome(case: &Case, buffers: &Buffers, layout: &Layout, part: &Part, base_ps: u64, end_ps: u64, stopped: bool) -> Outcome {
+    let view = View::new(buffers, layout);
+    let flows = &view.flows[part.first_flow as usize..(part.first_flow + part.n_flows) as usize];
+    let mut out = Outcome { end_ps, stopped, ..Outcome::default() };
+    out.flows = flows.iter().map(flow_outcome).collect();
+    for p in part.first_port..part.first_port + part.n_ports {
+        let port = &view.ports[p as usize];
+        out.lost_packets.push(u64::from(port.lost));
+        for class_ix in 0..=u32::try_from(case.classes.len()).unwrap_or(0) {
+            let paused = port.paused >> class_ix & 1 != 0;
+            out.queues.push(queue_outcome(view.queue(p, class_ix), class_ix == 0, paused, base_ps, end_ps));
+        }
+    }
+    out
+}
+
+fn flow_outcome(f: &Flow) -> FlowOutcome {
+    let status = match f.status {
+        kernels::RUNNING => FlowStatus::Running,
+        kernels::DONE => FlowStatus::Done,
+        kernels::FAILED => FlowStatus::Failed,
+        _ => FlowStatus::Waiting,
+    };
+    let ended = matches!(status, FlowStatus::Done | FlowStatus::Failed);
+    FlowOutcome {
+        status,
+        start_ps: if status == FlowStatus::Waiting { 0 } else { join(f.released) },
+        finish_ps: ended.then(|| join(f.finish)),
+        receive_ps: (f.received != 0).then(|| join(f.receive)),
+        tx_packets: join(f.tx_packets),
+        retx_packets: join(f.retx_packets),
+        timeouts: f.timeouts,
+        naks: f.naks,
+        cnps_sent: f.cnps_sent,
+        cnps_handled: f.cnps_handled,
+        ecn_marked: f.marked,
+        out_of_sequence: f.out_of_sequence,
+        duplicates: f.duplicates,
+        received_packets: f.rcv_nxt,
+        rate_kbps: f.rate,
+        alpha_q32: f.alpha,
+    }
+}
+
+/// Low 64 bits of a difference of instants that is known to be small and positive.
+fn span(base_ps: u64, end_ps: u64, near: u32) -> u64 {
+    end_ps.saturating_sub(base_ps + u64::from(near))
+}
+
+fn queue_outcome(q: &Queue, control: bool, paused: bool, base_ps: u64, end_ps: u64) -> QueueOutcome {
+    let area = u128::from(q.area[0]) | u128::from(q.area[1]) << 32 | u128::from(q.area[2]) << 64;
+    let rest = u128::from(q.bytes) * u128::from(span(base_ps, end_ps, q.since));
+    let paused_rest = if paused { span(base_ps, end_ps, q.paused_since) } else { 0 };
+    QueueOutcome {
+        tx_packets: join(q.tx_packets),
+        tx_bytes: join(q.tx_bytes),
+        rx_packets: join(q.rx_packets),
+        rx_bytes: join(q.rx_bytes),
+        marked_packets: u64::from(q.marked),
+        drop_packets: u64::from(q.drops),
+        drop_bytes: join(q.drop_bytes),
+        max_queue_bytes: if control { 0 } else { q.max_bytes },
+        queue_byte_ps: if control { 0 } else { area + rest },
+        max_headroom_bytes: q.max_headroom,
+        xoff_sent: u64::from(q.xoff_sent),
+        xon_sent: u64::from(q.xon_sent),
+        xoff_received: u64::from(q.xoff_received),
+        xon_received: u64::from(q.xon_received),
+        paused_ps: join(q.paused_ps) + paused_rest,
+    }
+}
+
+/// Checks that no frame or byte appeared or vanished: on every link, in every switch, between windows.
+///
+/// # Errors
+/// [`Error::Internal`] naming the port or node and the counts.
+pub fn check_conservation(case: &Case, buffers: &Buffers, layout: &Layout, part: &Part) -> Result<(), Error> {
+    let view = View::new(buffers, layout);
+    let classes = 1..part.n_queues;
+    let total = |p: u32, f: &dyn Fn(&Queue) -> u64| classes.clone().map(|c| f(view.queue(p, c))).sum::<u64>();
+    for p in part.first_port..part.first_port + part.n_ports {
+        let port = &view.ports[p as usize];
+        let flying = u64::from(port.out_tail.wrapping_sub(port.in_head_of(&view)));
+        let (sent, received) = (total(p, &|q| join(q.tx_packets)), total(port.peer, &|q| join(q.rx_packets)));
+        if sent != received + flying + u64::from(port.lost) {
+            return Err(Error::Internal(format!(
+                "port {}: {sent} frames sent are not {received} received + {flying} in flight + {} lost",
+                p - part.first_port,
+                port.lost
+            )));
+        }
+    }
+    for (n, spec) in case.nodes.iter().enumerate() {
+        if spec.kind == crate::case::NodeKind::Endpoint {
+            continue;
+        }
+        let node = &view.nodes[part.node_of[n] as usize];
+        let ports = node.first_port..node.first_port + node.n_ports;
+        let (mut inside, mut control, mut entered, mut left) = (0_u64, 0_u64, 0_u64, 0_u64);
+        for p in ports {
+            entered += total(p, &|q| join(q.rx_bytes));
+            left += total(p, &|q| join(q.tx_bytes)) + total(p, &|q| join(q.drop_bytes));
+            inside += total(p, &|q| u64::from(q.bytes));
+            control += u64::from(view.queue(p, 0).bytes);
+        }
+        if entered != left + inside || inside != u64::from(node.used_bytes) {
+            return Err(Error::Internal(format!(
+                "switch `{}`: {entered} bytes entered are not {left} sent or dropped + {inside} queued ({} accounted, {control} of control frames)",
+                spec.name, node.used_bytes
+            )));
+        }
+    }
+    Ok(())
+}
