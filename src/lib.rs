@@ -3,7 +3,10 @@
 pub mod case;
 pub mod engine;
 pub mod error;
+pub mod import;
 pub mod outcome;
+pub mod plan;
+pub mod scenario;
 
 #[doc = include_str!("model.md")]
 pub mod model {}

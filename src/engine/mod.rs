@@ -161,3 +161,18 @@ pub struct Report {
     /// True if an observer ended the run.
     pub interrupted: bool,
 }
+
+/// Runs a case.
+///
+/// # Errors
+/// [`Error::Adapter`] if the adapter asked for is missing, [`Error::Capacity`] if the state does not fit, [`Error::Internal`] for a bug,
+/// and whatever the observer returns.
+pub fn run(_case: &crate::case::Case, _options: &Options, _observer: &mut dyn Observer) -> Result<Report, Error> {
+    Err(Error::Internal("in work".into()))
+}
+
+/// The adapters of this machine, the built-in one last.
+#[must_use]
+pub fn adapters() -> Vec<AdapterInfo> {
+    Vec::new()
+}
