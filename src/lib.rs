@@ -4,9 +4,12 @@ pub mod case;
 pub mod engine;
 pub mod error;
 pub mod import;
+mod kernels;
 pub mod outcome;
 pub mod plan;
 pub mod scenario;
+mod state;
+mod wide;
 
 #[doc = include_str!("model.md")]
 pub mod model {}
