@@ -32,8 +32,7 @@ pub fn module(module: &Module, info: &ModuleInfo) -> Result<String> {
     for (i, e) in module.entry_points.iter().enumerate() {
         t.function(&format!("{}_one", e.name), &e.function, info.get_entry_point(i))?;
     }
-    let names: Vec<String> = module.entry_points.iter().map(|e| format!("{:?}", e.name)).collect();
-    t.line(&format!("pub const ENTRY_POINTS: [&str; {}] = [{}];", names.len(), names.join(", ")));
+    t.bindings(info)?;
     for e in &module.entry_points {
         // A loop of its own for every kernel, so that the kernel can be inlined in it.
         t.line(&format!(
@@ -144,6 +143,22 @@ impl<'a> Translator<'a> {
             fields += &format!("pub {name}: {}, ", self.type_name(v.ty)?);
         }
         self.line(&format!("#[derive(Debug)] pub struct Cx {{ {fields}}}"));
+        Ok(())
+    }
+
+    /// Name of every kernel and the bindings it uses.
+    fn bindings(&mut self, info: &ModuleInfo) -> Result<()> {
+        let mut list = String::new();
+        for (i, e) in self.module.entry_points.iter().enumerate() {
+            let used = info.get_entry_point(i);
+            let bindings = self.module.global_variables.iter().filter(|(h, _)| !used[*h].is_empty());
+            let mut numbers = Vec::new();
+            for (_, v) in bindings {
+                numbers.push(v.binding.as_ref().ok_or("a global is not a binding")?.binding.to_string());
+            }
+            list += &format!("({:?}, &[{}]), ", e.name, numbers.join(", "));
+        }
+        self.line(&format!("pub const KERNELS: [(&str, &[u32]); {}] = [{list}];", self.module.entry_points.len()));
         Ok(())
     }
 

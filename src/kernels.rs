@@ -30,6 +30,15 @@ impl<T: bytemuck::Pod> Slots<T> {
         Self { first: records.as_mut_ptr(), len: u32::try_from(records.len()).unwrap_or(u32::MAX) }
     }
 
+    /// Record `i`.
+    ///
+    /// # Safety
+    /// `i` is below `len` and nobody writes.
+    pub unsafe fn get(&self, i: u32) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { *self.at(i) }
+    }
+
     /// # Safety
     /// `i` is below `len`.
     #[inline(always)]
