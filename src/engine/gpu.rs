@@ -10,9 +10,11 @@ use crate::kernels;
 use crate::state::buffers::Buffers;
 use crate::state::layout::Layout;
 
-/// Bound of the work of an invocation. Mesa's software adapter ends all loops of an invocation after 65,535 iterations, without a word;
-/// a unit of work is at most five iterations.
+/// Bound of the work of an invocation; a node that has more goes on in the next dispatch.
 const BUDGET: u32 = 12_000;
+/// The same on Mesa's software adapter, which ends all loops after 65,535 iterations, counted over the eight lanes of a vector together,
+/// without a word. A unit of work is at most five iterations.
+const SOFTWARE_BUDGET: u32 = 1_000;
 const SLICE: Duration = Duration::from_millis(100);
 const MOST_WINDOWS: u32 = 4096;
 const WORKGROUP: u32 = 64;
@@ -118,6 +120,8 @@ fn kernel(name: &str) -> Result<usize, Error> {
 /// A batch on an adapter.
 struct Loaded {
     buffers: Vec<wgpu::Buffer>,
+    /// Words in use of each buffer.
+    n_words: Vec<usize>,
     /// `groups[parity][kernel]`.
     groups: Vec<Vec<wgpu::BindGroup>>,
     layout: Layout,
@@ -127,7 +131,7 @@ struct Loaded {
 pub(crate) struct GpuDevice {
     gpu: Arc<Gpu>,
     loaded: Option<Loaded>,
-    n_windows: u32,
+    pub(crate) n_windows: u32,
 }
 
 impl GpuDevice {
@@ -172,13 +176,14 @@ impl GpuDevice {
     /// Bind groups of all kernels at a parity.
     fn bind(&self, buffers: &[wgpu::Buffer], layout: &Layout, parity: u32) -> Vec<wgpu::BindGroup> {
         let gpu = &self.gpu;
+        let budget = if gpu.info.kind == "gpu" { BUDGET } else { SOFTWARE_BUDGET };
         let uniform = gpu.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("turn"),
             size: size_of::<kernels::Turn>() as u64,
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        gpu.queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&turn(layout, parity, BUDGET)));
+        gpu.queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&turn(layout, parity, budget)));
         let group = |(i, (name, bindings)): (usize, &(&str, &[u32]))| {
             let entries: Vec<_> = bindings
                 .iter()
@@ -255,15 +260,16 @@ impl Device for GpuDevice {
         self.loaded = None;
         let held = self.upload(&buffers)?;
         let groups = (0..2).map(|parity| self.bind(&held, layout, parity)).collect();
-        self.loaded = Some(Loaded { buffers: held, groups, layout: layout.clone() });
+        let n_words = buffers.all().iter().map(|b| b.len()).collect();
+        self.loaded = Some(Loaded { buffers: held, n_words, groups, layout: layout.clone() });
         Ok(())
     }
 
     fn take(&mut self) -> Result<Buffers, Error> {
         let mut buffers = Buffers::default();
         let loaded = self.loaded()?;
-        for (words, buffer) in buffers.all_mut().into_iter().zip(&loaded.buffers) {
-            *words = vec![0; usize::try_from(buffer.size() / 4).unwrap_or(0)];
+        for ((words, buffer), n) in buffers.all_mut().into_iter().zip(&loaded.buffers).zip(&loaded.n_words) {
+            *words = vec![0; *n];
             self.fetch(buffer, 0, words)?;
         }
         self.loaded = None;

@@ -278,3 +278,43 @@ fn warn_of_drops(case: &Case, outcome: &Outcome) {
         log::warn!("{drops} frames of lossless classes were dropped: headroom is too small for these links");
     }
 }
+
+/// tmp
+#[cfg(test)]
+pub(crate) fn lockstep(case: &Case) {
+    let (layout, buffers) = pack(&[case], None).unwrap();
+    let mut native = Native::new(1);
+    native.budget = 1000;
+    native.most_windows = 2;
+    let mut gpu = crate::engine::gpu::open(&|a| a.kind == "vulkan-cpu").unwrap().unwrap();
+    native.put(buffers.clone(), &layout).unwrap();
+    gpu.put(buffers, &layout).unwrap();
+    for w in 0..2000 {
+        gpu.n_windows = 2;
+        native.windows().unwrap();
+        gpu.windows().unwrap();
+        let a = native.take().unwrap();
+        let b = gpu.take().unwrap();
+        let sizes = [1, 1, size_of::<crate::kernels::Node>() / 4, size_of::<Port>() / 4, size_of::<Queue>() / 4, 4, 4, size_of::<Flow>() / 4, 1];
+        let mut bad = false;
+        for i in 0..9 {
+            let (x, y) = (a.all()[i], b.all()[i]);
+            for k in 0..x.len() {
+                if x[k] != y[k] {
+                    bad = true;
+                    println!("window {w} {} record {} word {} native {:x} gpu {:x}", Buffers::NAMES[i], k / sizes[i], k % sizes[i], x[k], y[k]);
+                    if k % 7 == 0 { break; }
+                }
+            }
+        }
+        if bad {
+            println!("time {} need {}", a.sync[0], a.sync[8]);
+            let nodes: &[crate::kernels::Node] = bytemuck::cast_slice(&a.nodes);
+            let bn: &[crate::kernels::Node] = bytemuck::cast_slice(&b.nodes);
+            for i in 0..nodes.len() { if nodes[i] != bn[i] { println!("{:?}\n{:?}", nodes[i], bn[i]); break; } }
+            panic!();
+        }
+        native.put(a, &layout).unwrap();
+        gpu.put(b, &layout).unwrap();
+    }
+}
