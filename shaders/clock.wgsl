@@ -130,7 +130,7 @@ fn rebase_ports(@builtin(global_invocation_id) gid: vec3<u32>) {
 @compute @workgroup_size(64)
 fn rebase_pool(@builtin(global_invocation_id) gid: vec3<u32>) {
   if (gid.x >= turn.n_entries) { return; }
-  let slot = 2u * gid.x;
+  let slot = turn.first_entry + 2u * gid.x;
   pool[slot].x = moved(pool[slot].x, epoch_step(nodes[pool[slot + 1u].z].scenario));
 }
 

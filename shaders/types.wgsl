@@ -65,10 +65,9 @@ struct Turn {
   n_nodes: u32,
   n_scenarios: u32,
   budget: u32,
-  n_entries: u32,     // pool entries; they come first in `pool`, the event heaps follow
-
-  pad_a: u32,
-  pad_b: u32,
+  n_entries: u32,     // pool entries
+  first_entry: u32,   // pool slot of the first one; the event heaps come before
+  pad: u32,
 }
 
 struct Params {

@@ -99,3 +99,11 @@ fn perm() {
     let b = go(&c, AdapterChoice::VulkanCpu, 2);
     assert!(a.outcome == b.outcome);
 }
+
+#[test]
+fn speed() {
+    let mut c = leaf_spine(32, 32, 32);
+    let n = 1024;
+    c.flows = (0..n).map(|i| flow(i, i, (i + n / 2 + 1) % n, 4_000_000, 0)).collect();
+    for _ in 0..3 { go(&c, AdapterChoice::BuiltIn, 1); }
+}

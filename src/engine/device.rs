@@ -66,6 +66,7 @@ pub(crate) fn turn(layout: &Layout, parity: u32, budget: u32) -> Turn {
         n_scenarios: layout.n_cases(),
         budget,
         n_entries: layout.n_entries,
+        first_entry: layout.first_entry,
         ..Turn::default()
     }
 }

@@ -8,8 +8,6 @@ mod gpu;
 mod native;
 mod run;
 mod select;
-#[cfg(test)]
-mod scratch;
 
 use crate::case::Case;
 use crate::error::Error;

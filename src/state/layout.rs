@@ -28,6 +28,8 @@ pub struct Layout {
     pub n_flows: u32,
     /// Queues a port.
     pub queue_stride: u32,
+    /// Pool slot of the first entry; the event heaps come before.
+    pub first_entry: u32,
     /// Pool entries of all nodes.
     pub n_entries: u32,
 }
@@ -119,7 +121,7 @@ fn number(cases: &[&Case], window_ps: Option<u32>) -> Result<Layout, Error> {
         port += ports;
         flow += flows;
     }
-    Ok(Layout { parts, n_endpoints, n_nodes, n_ports, n_flows, queue_stride, n_entries: 0 })
+    Ok(Layout { parts, n_endpoints, n_nodes, n_ports, n_flows, queue_stride, first_entry: 0, n_entries: 0 })
 }
 
 /// Low and high word.
@@ -217,7 +219,7 @@ impl Packer<'_> {
                 ..Node::default()
             };
             if spec.kind == NodeKind::Endpoint {
-                node.pool_cap = 16;
+                node.pool_cap = 32;
                 node.flow_first = part.first_flow + cursor;
                 while (cursor as usize) < case.flows.len() && case.flows[cursor as usize].src as usize == n {
                     cursor += 1;
@@ -310,17 +312,17 @@ impl Packer<'_> {
 
     /// Gives every node its pool and, behind all pools, every switch its event heap. Returns the slots in all.
     fn place_pools(&mut self, nodes: &mut [Node]) -> Result<usize, Error> {
-        let mut entries = 0_usize;
-        for node in nodes.iter_mut() {
-            node.pool_off = index(2 * entries, "pool slots")?;
-            entries += node.pool_cap as usize;
-        }
-        self.layout.n_entries = index(entries, "pool entries")?;
-        let mut slots = 2 * entries;
+        let mut slots = 0_usize;
         for node in nodes.iter_mut() {
             node.heap_off = index(slots, "pool slots")?;
             slots += node.heap_cap as usize;
         }
+        self.layout.first_entry = index(slots, "pool slots")?;
+        for node in nodes.iter_mut() {
+            node.pool_off = index(slots, "pool slots")?;
+            slots += 2 * node.pool_cap as usize;
+        }
+        self.layout.n_entries = (index(slots, "pool slots")? - self.layout.first_entry) / 2;
         Ok(slots)
     }
 
@@ -398,7 +400,7 @@ fn bytes_in(window_ps: u32, byte_time_q16: u32, frame: u32) -> u32 {
 /// First size of a ring: what full-size frames need, twice; it grows when small ones need more.
 fn ring_capacity(port: &PortSpec, frame: u32, window_ps: u32) -> u32 {
     let flight = u64::from(port.delay_ps) + 2 * u64::from(window_ps);
-    let frames = ((flight << 16) / (u64::from(port.byte_time_q16.max(1)) * u64::from(frame))) + 4;
+    let frames = 2 * ((flight << 16) / (u64::from(port.byte_time_q16.max(1)) * u64::from(frame))) + 4;
     u32::try_from(frames.clamp(8, 512)).unwrap_or(512).next_power_of_two()
 }
 
