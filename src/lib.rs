@@ -3,10 +3,13 @@
 pub mod case;
 pub mod engine;
 pub mod error;
+pub mod fabric;
 pub mod import;
 pub mod outcome;
 pub mod plan;
 pub mod scenario;
+pub mod units;
+pub mod workload;
 
 #[doc = include_str!("model.md")]
 pub mod model {}
