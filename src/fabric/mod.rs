@@ -123,7 +123,7 @@ pub struct Wiring {
 /// What does not fit: a value out of range, an endpoint without exactly one link, a buffer too small.
 pub fn wire(graph: &Graph, rules: &PortRules) -> Result<Wiring, String> {
     let (mut nodes, mut ports) = number(graph)?;
-    let first_rate = ports.iter().find(|p| nodes[p.node as usize].kind == NodeKind::Endpoint).map_or(0, |p| p.rate_kbps);
+    let first_rate = first_endpoint_rate(&nodes, &ports);
     let propagation: Vec<u64> = ports.iter().map(|p| u64::from(p.delay_ps)).collect();
     for i in 0..ports.len() {
         let receiver_is_switch = nodes[ports[ports[i].peer as usize].node as usize].kind == NodeKind::Switch;
@@ -152,6 +152,12 @@ pub fn wire(graph: &Graph, rules: &PortRules) -> Result<Wiring, String> {
     }
     let port_names = ports.iter().enumerate().map(|(i, p)| port_name(&nodes[p.node as usize], i)).collect();
     Ok(Wiring { nodes, ports, port_names })
+}
+
+/// Rate of the first endpoint [kb/s]; 0 if there is none.
+#[must_use]
+pub fn first_endpoint_rate(nodes: &[NodeSpec], ports: &[PortSpec]) -> u64 {
+    ports.iter().find(|p| nodes[p.node as usize].kind == NodeKind::Endpoint).map_or(0, |p| p.rate_kbps)
 }
 
 fn port_name(node: &NodeSpec, port: usize) -> String {

@@ -1,0 +1,4 @@
+//! The reference page.
+pub(crate) fn markdown() -> String {
+    String::new()
+}
