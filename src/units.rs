@@ -327,7 +327,8 @@ mod tests {
         assert_eq!(Unit::Time.format(1_500_000), "1.5 us");
         assert_eq!(Unit::Time.format(0), "0 ps");
         assert_eq!(Unit::Bytes.format(33_554_432), "32 MiB");
-        assert_eq!(Unit::Bytes.format(1500), "1500 B");
+        assert_eq!(Unit::Bytes.format(1500), "1.5 KB");
+        assert_eq!(Unit::Bytes.format(1001), "1001 B");
         assert_eq!(Unit::Rate.format(400_000_000), "400 Gbps");
         assert_eq!(Unit::Share.format(3_906_250_000_000), "0.00390625");
     }

@@ -25,10 +25,11 @@ use crate::case::Case;
 use crate::error::{Error, InputError};
 use crate::fabric::{self, route};
 use crate::plan::Plan;
-use crate::scenario::doc::{Doc, Layer, Value, did_you_mean};
+use crate::scenario::doc::{Doc, Layer, Value};
 use crate::scenario::files::Files;
 use crate::scenario::read::Reader;
 
+pub(crate) use doc::did_you_mean;
 pub use validate::validate;
 
 /// Reads a scenario file; `overrides` are dotted keys and values that replace or add to what the file says.
