@@ -299,7 +299,7 @@ impl<'a> Sec<'a> {
     }
 
     /// The tables of a list in a key.
-    pub(crate) fn tables(&self, name: &'static str) -> Vec<Sec<'a>> {
+    pub(crate) fn tables(&self, name: &'static str) -> Vec<Self> {
         let Kind::Tables(inner) = self.key(name).kind else { return Vec::new() };
         match self.table.and_then(|t| t.get(name)) {
             Some(Node { value: Value::List(items), .. }) => {

@@ -74,7 +74,7 @@ mod tests {
         let n = 200_000_u64;
         let draws: Vec<u64> = (0..n).map(|_| rng.exponential_q32()).collect();
         let mean = draws.iter().map(|d| u128::from(*d)).sum::<u128>() / u128::from(n);
-        let square = draws.iter().map(|d| u128::from(*d) * u128::from(*d) >> 32).sum::<u128>() / u128::from(n);
+        let square = draws.iter().map(|d| (u128::from(*d) * u128::from(*d)) >> 32).sum::<u128>() / u128::from(n);
         assert!(mean.abs_diff(1 << 32) < 1 << 26, "mean {mean}");
         assert!(square.abs_diff(2 << 32) < 1 << 28, "square {square}");
         let above_two = draws.iter().filter(|d| **d > 2 << 32).count();
