@@ -111,6 +111,7 @@ pub fn hash_seed(seed: u64, node: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fabric::{Channel, Headroom, build};
 
     #[test]
     fn marking_is_exact() {
@@ -132,6 +133,63 @@ mod tests {
         assert_eq!(pfc_response_ps(100_000_000), 2_017_280);
         assert_eq!(pfc_response_ps(400_000_000), 1_158_400);
         assert_eq!(pfc_response_ps(800_000_000), 579_200);
+    }
+
+    #[test]
+    fn headroom_follows_the_published_formula() {
+        // SONiC's formula for NVIDIA switches, large packets of 9100 B [KiB]: rate, then cables of 5, 40, 100 and 300 m.
+        let table = [(100, [45, 49, 57, 82]), (200, [49, 58, 73, 123]), (400, [79, 97, 127, 227]), (800, [82, 117, 177, 377])];
+        for (gbps, row) in table {
+            for (metres, kib) in [5, 40, 100, 300].into_iter().zip(row) {
+                let channel = Channel { rate_kbps: gbps * 1_000_000, propagation_ps: metres * 5000, loss_q32: 0, drop_every: 0 };
+                let tiers = build::Tiers { host: channel, up: channel, core: channel };
+                let wiring = crate::fabric::wire(&build::single(2, &tiers), &rules(9100)).expect("fits");
+                let port = &wiring.ports[2];
+                // Without the crossing packet and the pause frame itself, which the formula leaves out.
+                let found = u64::from(port.headroom_bytes) - 9100 - 64;
+                assert!(found.abs_diff(kib * 1024) < 1024 + found / 50, "{gbps}G {metres} m: {found} B, {kib} KiB");
+            }
+        }
+    }
+
+    #[test]
+    fn pools_are_what_is_left() {
+        let channel = Channel { rate_kbps: 100_000_000, propagation_ps: 1_000_000, loss_q32: 0, drop_every: 0 };
+        let graph = build::single(4, &build::Tiers { host: channel, up: channel, core: channel });
+        let mut rules = rules(1000);
+        rules.headroom = Headroom::Bytes(10_000);
+        rules.reserve_bytes = 100;
+        rules.n_classes = 2;
+        let wiring = crate::fabric::wire(&graph, &rules).expect("fits");
+        assert_eq!(wiring.nodes[4].pool_bytes, 32_000_000 - 4 * (10_000 + 200));
+        assert_eq!(wiring.port_names[7], "switch0/p3");
+        rules.buffer_bytes = 40_800;
+        assert!(crate::fabric::wire(&graph, &rules).expect_err("nothing left").contains("nothing is left"));
+    }
+
+    fn rules(frame_bytes: u64) -> PortRules {
+        PortRules {
+            phy_ps: 0,
+            switch_latency_ps: 0,
+            nic_latency_ps: 0,
+            pfc_response_ps: None,
+            frame_bytes,
+            gap_bytes: 0,
+            pfc_bytes: 64,
+            reserve_bytes: 0,
+            headroom: Headroom::Auto,
+            xon_gap_bytes: 0,
+            alpha_q7: 16,
+            alpha_lossy_q7: 128,
+            alpha_by_rate: false,
+            ecn_by_rate: Vec::new(),
+            ecn: Marking { kmin_bytes: 0, kmax_bytes: 0, pmax: 0, at_rate_kbps: None },
+            buffer_bytes: 32_000_000,
+            n_classes: 1,
+            n_lossless: 1,
+            cut_through: false,
+            hash_seed: 0,
+        }
     }
 
     #[test]

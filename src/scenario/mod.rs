@@ -72,6 +72,10 @@ pub fn load_text(path: &Path, text: &str, overrides: &[(String, String)]) -> Res
             _ => return Err(error.into()),
         }
     }
+    let assumed = reader.assumed();
+    if !assumed.is_empty() {
+        plan.notes.push(format!("assumed, as no public document fixes them: {}", assumed.join(", ")));
+    }
     plan.settings = reader.settings();
     plan.inputs = files.read;
     Ok(plan)

@@ -15,6 +15,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) doc: &'a Doc,
     used: RefCell<BTreeSet<String>>,
     settings: RefCell<serde_json::Map<String, Json>>,
+    assumed: RefCell<BTreeSet<String>>,
 }
 
 /// One table of a document, or the defaults of a missing one.
@@ -53,7 +54,7 @@ impl<'a> Reader<'a> {
             };
             check_section(doc, section, name, node)?;
         }
-        Ok(Self { doc, used: RefCell::default(), settings: RefCell::default() })
+        Ok(Self { doc, used: RefCell::default(), settings: RefCell::default(), assumed: RefCell::default() })
     }
 
     /// A `[section]`.
@@ -81,6 +82,11 @@ impl<'a> Reader<'a> {
     /// Everything that was read, as text with units.
     pub(crate) fn settings(&self) -> serde_json::Map<String, Json> {
         self.settings.borrow().clone()
+    }
+
+    /// Keys left to a default that is an assumption of this project.
+    pub(crate) fn assumed(&self) -> Vec<String> {
+        self.assumed.borrow().iter().cloned().collect()
     }
 
     /// Keys of the file or the command line that nothing has read, with an error about each.
@@ -157,8 +163,13 @@ impl<'a> Sec<'a> {
     }
 
     fn node(&self, name: &str) -> Option<&'a Node> {
-        self.reader.used.borrow_mut().insert(self.path(name));
-        self.table.and_then(|t| t.get(name))
+        let path = self.path(name);
+        let node = self.table.and_then(|t| t.get(name));
+        if node.is_none() && self.key(name).source.contains("[A]") {
+            self.reader.assumed.borrow_mut().insert(path.clone());
+        }
+        self.reader.used.borrow_mut().insert(path);
+        node
     }
 
     fn record(&self, name: &str, value: Json) {

@@ -153,3 +153,73 @@ fn byte_gap_q16(byte_time_q16: u32, rules: &Rules) -> u64 {
 }
 
 const LINE: u64 = 8 * 65_536 * 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::NodeKind;
+    use crate::scenario;
+    use proptest::prelude::*;
+
+    /// A case with a line of switches between two endpoints; rates in kb/s, delays in ps.
+    fn line(rates: &[u64], delays: &[u64], cut_through: bool, mtu: u64, size: u64, ack_every: u64) -> crate::case::Case {
+        let mut topology = format!("{} {} {}\n", rates.len() + 1, rates.len() - 1, rates.len());
+        (1..rates.len()).for_each(|s| topology += &format!("{s} "));
+        for (i, (rate, delay)) in rates.iter().zip(delays).enumerate() {
+            topology += &format!("\n{i} {} {rate}Kbps {delay}ps 0", i + 1);
+        }
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(dir.path().join("t"), topology).expect("writes");
+        let text = format!(
+            "[fabric]\nkind = \"graph\"\ntopology = \"t\"\nphy_latency = \"1 ns\"\n[switch]\ncut_through = {cut_through}\nlatency = \"3 ns\"\n[transport]\nmtu = \"{mtu} B\"\nack_every = {ack_every}\n[[traffic]]\nkind = \"flows\"\nflows = [{{ src = 0, dst = 1, size = \"{size} B\" }}]\n"
+        );
+        scenario::load_text(&dir.path().join("s.toml"), &text, &[]).unwrap_or_else(|e| panic!("{e}")).case
+    }
+
+    /// Packet by packet.
+    fn slowly(case: &crate::case::Case, path: &[u32], path_ack: &[u32]) -> u64 {
+        let (rules, flow) = (&case.rules, &case.flows[0]);
+        let (forward, back) = (hops(&case.nodes, &case.ports, path), hops(&case.nodes, &case.ports, path_ack));
+        let (mut chain, mut acks) = (Chain::new(&forward, 1), Chain::new(&back, 1));
+        let (mut next, mut finish) = (0, 0);
+        for k in 0..flow.n_packets {
+            let payload = if k + 1 == flow.n_packets { flow.last_payload_bytes } else { rules.mtu_bytes };
+            let wire = u64::from(payload + rules.data_header_bytes + rules.gap_bytes + if k == 0 { rules.first_extra_bytes } else { 0 });
+            let received = chain.send(next, wire);
+            next = chain.busy[0];
+            if k + 1 == flow.n_packets || (k + 1) % rules.ack_every == 0 {
+                finish = acks.send(received, u64::from(rules.ack_bytes + rules.gap_bytes));
+            }
+        }
+        finish
+    }
+
+    fn both(case: &crate::case::Case) -> (u64, u64) {
+        let end = case.nodes.iter().rposition(|n| n.kind == NodeKind::Endpoint).and_then(|n| u32::try_from(n).ok()).expect("is there");
+        let path = |a, b| crate::fabric::route::path(&case.nodes, &case.ports, &case.routes, a, b, 0, &[]).expect("is connected");
+        let (there, back) = (path(0, end), path(end, 0));
+        (completion_ps(&case.nodes, &case.ports, &case.rules, &case.flows[0], &there, &back), slowly(case, &there, &back))
+    }
+
+    #[test]
+    fn one_packet_by_hand() {
+        // 1000 B payload, 98 B around the first packet, ACK 86 B, 100 Gb/s (80 ps a byte), 2 links of 1 us + 1 ns PHY,
+        // 3 ns switch, 500 ns NIC.
+        let case = line(&[100_000_000, 100_000_000], &[1_000_000, 1_000_000], false, 4096, 1000, 1);
+        assert_eq!(both(&case).0, 2 * (1098 * 80) + 2 * (86 * 80) + 4 * 1_001_000 + 2 * 3000 + 2 * 500_000);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn stretches_equal_packet_by_packet(
+            rates in prop::collection::vec(prop_oneof![Just(100_000_000_u64), Just(400_000_000), 90_000_000..110_000_000_u64, 300_000..1_000_000_u64], 2..6),
+            delay in 1..2_000_000_u64, cut_through: bool, mtu in prop_oneof![Just(4096_u64), 64..5000_u64], size in 1..600_000_u64, ack_every in 1..20_u64,
+        ) {
+            let delays: Vec<u64> = (0..rates.len()).map(|i| delay + 7 * u64::try_from(i).unwrap_or(0)).collect();
+            let (fast, slow) = both(&line(&rates, &delays, cut_through, mtu, size, ack_every));
+            prop_assert_eq!(fast, slow);
+        }
+    }
+}
