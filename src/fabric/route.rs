@@ -2,7 +2,12 @@
 
 use std::collections::HashMap;
 
+use rayon::prelude::*;
+
 use crate::case::{NodeKind, NodeSpec, PortSpec, Routes};
+
+/// A switch's links to other switches: (own port, row of the peer).
+type Neighbours = Vec<(u32, u32)>;
 
 /// Next hops from every switch to every leaf along all shortest paths (in hops).
 ///
@@ -11,84 +16,96 @@ use crate::case::{NodeKind, NodeSpec, PortSpec, Routes};
 pub fn shortest_paths(nodes: &[NodeSpec], ports: &[PortSpec]) -> Routes {
     let mut routes = Routes { switch_row: vec![u32::MAX; nodes.len()], endpoint_leaf: vec![u32::MAX; nodes.len()], ..Routes::default() };
     let mut leaf_number = vec![u32::MAX; nodes.len()];
-    let mut leaves = Vec::new();
-    let mut rows = Vec::new();
+    let (mut rows, mut leaves) = (Vec::new(), Vec::new());
     for (n, node) in nodes.iter().enumerate() {
         if node.kind == NodeKind::Switch {
             routes.switch_row[n] = short(rows.len());
-            rows.push(n);
-            if own_ports(node).any(|p| peer_kind(nodes, ports, p) == NodeKind::Endpoint) {
+            if own_ports(node).any(|p| nodes[peer_node(ports, p)].kind == NodeKind::Endpoint) {
                 leaf_number[n] = short(leaves.len());
-                leaves.push(n);
+                leaves.push(rows.len());
             }
+            rows.push(n);
         }
     }
     for (n, node) in nodes.iter().enumerate() {
         if node.kind == NodeKind::Endpoint && node.n_ports == 1 {
-            let peer = ports[ports[node.first_port as usize].peer as usize].node as usize;
-            routes.endpoint_leaf[n] = leaf_number[peer];
+            routes.endpoint_leaf[n] = leaf_number[peer_node(ports, node.first_port)];
         }
     }
+    let neighbours: Vec<Neighbours> = rows
+        .iter()
+        .map(|n| own_ports(&nodes[*n]).map(|p| (p, routes.switch_row[peer_node(ports, p)])).filter(|(_, row)| *row != u32::MAX).collect())
+        .collect();
+    let distances: Vec<Vec<u32>> = leaves.par_iter().map(|leaf| distances(&neighbours, *leaf)).collect();
+    let tables: Vec<RowTable> = (0..rows.len()).into_par_iter().map(|row| RowTable::new(row, &neighbours[row], &distances)).collect();
     routes.n_leaves = short(leaves.len());
-    routes.table = vec![u32::MAX; rows.len() * leaves.len()];
     routes.group_start.push(0);
-    let mut known: Vec<HashMap<Vec<u32>, u32>> = vec![HashMap::new(); rows.len()];
-    let mut distance = Vec::new();
-    let mut queue = Vec::new();
-    for (l, &leaf) in leaves.iter().enumerate() {
-        distances(nodes, ports, leaf, &mut distance, &mut queue);
-        for (r, &switch) in rows.iter().enumerate() {
-            if switch == leaf || distance[switch] == u32::MAX {
-                continue;
-            }
-            let nearer = |p: &u32| {
-                let peer = ports[ports[*p as usize].peer as usize].node as usize;
-                nodes[peer].kind == NodeKind::Switch && distance[peer] + 1 == distance[switch]
-            };
-            let group: Vec<u32> = own_ports(&nodes[switch]).filter(nearer).collect();
-            let number = match known[r].get(&group) {
-                Some(number) => *number,
-                None => {
-                    let number = short(routes.group_start.len() - 1);
-                    routes.members.extend_from_slice(&group);
-                    routes.group_start.push(short(routes.members.len()));
-                    known[r].insert(group, number);
-                    number
-                }
-            };
-            routes.table[r * leaves.len() + l] = number;
+    for row in tables {
+        let base = short(routes.group_start.len() - 1);
+        routes.table.extend(row.group_of_leaf.iter().map(|g| if *g == u32::MAX { *g } else { base + g }));
+        for group in row.groups {
+            routes.members.extend(group);
+            routes.group_start.push(short(routes.members.len()));
         }
     }
     routes
 }
 
-/// Hops from every switch to `leaf`; `u32::MAX` = unreachable (and one less than that never occurs).
-fn distances(nodes: &[NodeSpec], ports: &[PortSpec], leaf: usize, distance: &mut Vec<u32>, queue: &mut Vec<usize>) {
-    distance.clear();
-    distance.resize(nodes.len(), u32::MAX);
+/// Groups of one switch.
+struct RowTable {
+    group_of_leaf: Vec<u32>,
+    groups: Vec<Vec<u32>>,
+}
+
+impl RowTable {
+    fn new(row: usize, neighbours: &Neighbours, distances: &[Vec<u32>]) -> Self {
+        let mut table = Self { group_of_leaf: Vec::with_capacity(distances.len()), groups: Vec::new() };
+        let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
+        for distance in distances {
+            let here = distance[row];
+            if here == 0 || here == u32::MAX {
+                table.group_of_leaf.push(u32::MAX);
+                continue;
+            }
+            // Whoever is reachable has only reachable neighbours, so nothing overflows.
+            let group: Vec<u32> = neighbours.iter().filter(|(_, peer)| distance[*peer as usize] + 1 == here).map(|(port, _)| *port).collect();
+            let next = short(table.groups.len());
+            let number = *known.entry(group).or_insert_with_key(|group| {
+                table.groups.push(group.clone());
+                next
+            });
+            table.group_of_leaf.push(number);
+        }
+        table
+    }
+}
+
+/// Hops from every switch to one, by row; `u32::MAX` = unreachable.
+fn distances(neighbours: &[Neighbours], leaf: usize) -> Vec<u32> {
+    let mut distance = vec![u32::MAX; neighbours.len()];
     distance[leaf] = 0;
-    queue.clear();
-    queue.push(leaf);
+    let mut queue = vec![leaf];
     let mut head = 0;
     while head < queue.len() {
         let at = queue[head];
         head += 1;
-        for p in own_ports(&nodes[at]) {
-            let peer = ports[ports[p as usize].peer as usize].node as usize;
-            if nodes[peer].kind == NodeKind::Switch && distance[peer] == u32::MAX {
+        for (_, peer) in &neighbours[at] {
+            let peer = *peer as usize;
+            if distance[peer] == u32::MAX {
                 distance[peer] = distance[at] + 1;
                 queue.push(peer);
             }
         }
     }
+    distance
+}
+
+fn peer_node(ports: &[PortSpec], port: u32) -> usize {
+    ports[ports[port as usize].peer as usize].node as usize
 }
 
 fn own_ports(node: &NodeSpec) -> std::ops::Range<u32> {
     node.first_port..node.first_port + node.n_ports
-}
-
-fn peer_kind(nodes: &[NodeSpec], ports: &[PortSpec], port: u32) -> NodeKind {
-    nodes[ports[ports[port as usize].peer as usize].node as usize].kind
 }
 
 fn short(value: usize) -> u32 {
