@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(wiring.nodes[4].pool_bytes, 32_000_000 - 4 * (10_000 + 200));
         assert_eq!(wiring.port_names[7], "switch0/p3");
         rules.buffer_bytes = 40_800;
-        assert!(crate::fabric::wire(&graph, &rules).expect_err("nothing left").contains("nothing is left"));
+        assert!(crate::fabric::wire(&graph, &rules).expect_err("nothing left").message.contains("nothing is left"));
     }
 
     fn rules(frame_bytes: u64) -> PortRules {

@@ -117,11 +117,26 @@ pub struct Wiring {
     pub port_names: Vec<String>,
 }
 
+/// Why a fabric cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// Scenario key to look at.
+    pub key: &'static str,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl From<String> for Misfit {
+    fn from(message: String) -> Self {
+        Self { key: "fabric", message }
+    }
+}
+
 /// Numbers the ports of a graph and works out their delays, buffers and thresholds.
 ///
 /// # Errors
 /// What does not fit: a value out of range, an endpoint without exactly one link, a buffer too small.
-pub fn wire(graph: &Graph, rules: &PortRules) -> Result<Wiring, String> {
+pub fn wire(graph: &Graph, rules: &PortRules) -> Result<Wiring, Misfit> {
     let (mut nodes, mut ports) = number(graph)?;
     let first_rate = first_endpoint_rate(&nodes, &ports);
     let propagation: Vec<u64> = ports.iter().map(|p| u64::from(p.delay_ps)).collect();
@@ -147,7 +162,7 @@ pub fn wire(graph: &Graph, rules: &PortRules) -> Result<Wiring, String> {
             node.hash_seed = buffer::hash_seed(rules.hash_seed, n);
             node.cut_through = rules.cut_through;
             let own = &ports[node.first_port as usize..(node.first_port + node.n_ports) as usize];
-            node.pool_bytes = pool_bytes(&node.name, own, rules)?;
+            node.pool_bytes = pool_bytes(&node.name, own, rules).map_err(|message| Misfit { key: "switch.buffer", message })?;
         }
     }
     let port_names = ports.iter().enumerate().map(|(i, p)| port_name(&nodes[p.node as usize], i)).collect();

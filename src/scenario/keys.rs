@@ -151,6 +151,7 @@ const SWITCH: &[Key] = &[
 ];
 
 const ECN: &[Key] = &[
+    key("profile", Kind::Text, "none", "Preset of this section, see the presets below; `none` takes the defaults.", ""),
     key("kmin", quantity(Unit::Bytes, 0, 1 << 31), "500 KB", "No marks up to this queue.", "Arista's 400G example; published values reach from 150 KB to 2 MB"),
     key("kmax", quantity(Unit::Bytes, 0, 1 << 31), "1500 KB", "Every packet is marked above this queue.", "the same; published values reach from 1.5 to 12.5 MB"),
     key("pmax", SHARE, "20 %", "Probability of a mark at `kmax`, falling to 0 at `kmin`.", "the same; 7 to 100 % elsewhere"),
@@ -197,7 +198,7 @@ const TRANSPORT: &[Key] = &[
 
 const CC: &[Key] = &[
     key("kind", Kind::Word(&["none", "dcqcn"]), "dcqcn", "Reaction to marks.", ""),
-    key("profile", Kind::Text, "connectx", "`paper`, `connectx` or `hpcc`: preset of this section.", "see the presets below"),
+    key("profile", Kind::Text, "connectx", "Preset of this section: `paper`, `connectx` or `hpcc`, see below.", ""),
     key("variant", Kind::Word(&["paper", "firmware"]), "", "DCQCN as published (every CNP cuts, byte counter) or as in adapter firmware (free-running clocks).", "DCQCN paper, SIGCOMM 2015; HPCC ns-3"),
     key("cnp_mode", Kind::Word(&["packet", "ack-flag"]), "", "Marks come back as CNP packets, or as a flag on acknowledgements (then every marked packet is acknowledged at once).", "hardware: packets; HPCC ns-3: flag"),
     key("cnp_interval", WAIT, "", "Least time between two CNPs of a flow.", "50 us in the paper; 0, 2 or 4 us in adapters"),

@@ -1,8 +1,8 @@
 //! Scenario files: what users write, checked and made into a [`Plan`].
 //!
-//! A scenario is TOML. Every key, with unit, range, default and source, is in one table ([`keys`]), by which files are
-//! read, mistakes are explained and the reference page is written. What a file leaves out comes from its
-//! `scenario.profile`, then from `cc.profile`, then from the defaults.
+//! A scenario is TOML. Every key, with unit, range, default and source, is in one table (`keys`), by which files are
+//! read, mistakes are explained and the reference page is written. What a file leaves out comes from its `cc.profile` and
+//! `ecn.profile`, then from its `scenario.profile`, then from the defaults.
 
 mod doc;
 mod files;
@@ -54,7 +54,7 @@ pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Plan, Error> 
 /// As [`load`].
 pub fn load_text(path: &Path, text: &str, overrides: &[(String, String)]) -> Result<Plan, Error> {
     let mut doc = Doc::parse(path, text)?;
-    for (key, value) in overrides.iter().filter(|(k, _)| matches!(k.trim(), "scenario.profile" | "cc.profile")) {
+    for (key, value) in overrides.iter().filter(|(k, _)| matches!(k.trim(), "scenario.profile" | "cc.profile" | "ecn.profile")) {
         doc.set(key.trim(), value)?;
     }
     underlay_presets(&mut doc)?;
@@ -81,39 +81,45 @@ pub fn load_text(path: &Path, text: &str, overrides: &[(String, String)]) -> Res
     Ok(plan)
 }
 
+/// Puts presets under what the file and the command line say. A preset of a section that they name beats the scenario's profile,
+/// which beats a preset of a section that it names itself.
 fn underlay_presets(doc: &mut Doc) -> Result<(), InputError> {
-    let named = |doc: &Doc, section: &str, default: &str| -> Result<String, InputError> {
-        let Some(Value::Table(table)) = doc.root.get(section).map(|n| &n.value) else { return Ok(default.to_owned()) };
-        match table.get("profile") {
-            None => Ok(default.to_owned()),
-            Some(node) => match &node.value {
-                Value::Text(name) => Ok(name.clone()),
-                _ => Err(doc.error(&format!("{section}.profile"), Some(node), "must be the name of a preset")),
-            },
-        }
-    };
-    let unknown = |doc: &Doc, section: &str, name: &str, names: &[&str]| {
-        let node = match doc.root.get(section).map(|n| &n.value) {
-            Some(Value::Table(table)) => table.get("profile"),
-            _ => None,
-        };
-        let near = did_you_mean(name, names.iter().copied()).map_or(String::new(), |n| format!("; did you mean \"{n}\"?"));
-        doc.error(&format!("{section}.profile"), node, format!("is not a preset; there are {}{near}", names.join(", ")))
-    };
-    let profile = named(doc, "scenario", "none")?;
-    if profile != "none" {
-        let names: Vec<&str> = presets::scenario_names().collect();
-        let text = presets::scenario(&profile).ok_or_else(|| unknown(doc, "scenario", &profile, &names))?;
-        doc.underlay(text)?;
-    }
-    let control = named(doc, "cc", "connectx")?;
-    let names: Vec<&str> = presets::control_names().collect();
-    let text = presets::control(&control).ok_or_else(|| unknown(doc, "cc", &control, &names))?;
-    doc.underlay(text)?;
+    underlay_sections(doc, "none")?;
+    let names: Vec<&str> = presets::scenario_names().collect();
+    underlay(doc, "scenario", "none", &names, presets::scenario)?;
+    underlay_sections(doc, "connectx")?;
     if !doc.root.contains_key("class") {
         doc.underlay(presets::CLASSES)?;
     }
     Ok(())
+}
+
+fn underlay_sections(doc: &mut Doc, control: &str) -> Result<(), InputError> {
+    let names: Vec<&str> = presets::control_names().collect();
+    underlay(doc, "cc", control, &names, presets::control)?;
+    let names: Vec<&str> = presets::marking_names().collect();
+    underlay(doc, "ecn", "none", &names, presets::marking)
+}
+
+fn underlay(doc: &mut Doc, section: &str, default: &str, names: &[&str], text: impl Fn(&str) -> Option<&'static str>) -> Result<(), InputError> {
+    let node = match doc.root.get(section).map(|n| &n.value) {
+        Some(Value::Table(table)) => table.get("profile"),
+        _ => None,
+    };
+    let key = format!("{section}.profile");
+    let name = match node.map(|n| &n.value) {
+        None => default,
+        Some(Value::Text(name)) => name,
+        Some(_) => return Err(doc.error(&key, node, "must be the name of a preset")),
+    };
+    if name == "none" && (section != "cc" || node.is_none()) {
+        return Ok(());
+    }
+    let Some(text) = text(name) else {
+        let near = did_you_mean(name, names.iter().copied()).map_or(String::new(), |n| format!("; did you mean \"{n}\"?"));
+        return Err(doc.error(&key, node, format!("is not a preset; there are {}{near}", names.join(", "))));
+    };
+    doc.underlay(text)
 }
 
 fn resolve<'a>(reader: &'a Reader<'a>, path: &Path, files: &mut Files) -> Result<Plan, Error> {
@@ -124,6 +130,7 @@ fn resolve<'a>(reader: &'a Reader<'a>, path: &Path, files: &mut Files) -> Result
     let stop_ps = scenario.num_or_word("stop")?;
     scenario.text("profile")?;
     reader.section("cc").text("profile")?;
+    reader.section("ecn").text("profile")?;
     let frame = rules::frame_bytes(reader)?;
     let classes = rules::classes(reader, frame)?;
     let graph = shape::graph(reader, files)?;
@@ -132,7 +139,7 @@ fn resolve<'a>(reader: &'a Reader<'a>, path: &Path, files: &mut Files) -> Result
         let key = key.to_owned();
         move |message: String| InputError { file: path.to_owned(), key, message, ..InputError::default() }
     };
-    let wiring = fabric::wire(&graph, &port_rules).map_err(at("fabric"))?;
+    let wiring = fabric::wire(&graph, &port_rules).map_err(|m| at(m.key)(m.message))?;
     let first_rate = fabric::first_endpoint_rate(&wiring.nodes, &wiring.ports);
     let rules = rules::rules(reader, &classes, first_rate)?;
     let routes = route::shortest_paths(&wiring.nodes, &wiring.ports);
@@ -169,7 +176,8 @@ pub fn reference_markdown() -> String {
     reference::markdown()
 }
 
-/// Names and one-line descriptions of the presets; those of `cc.profile` have `cc/` before their names.
+/// Names and one-line descriptions of the presets; those of `cc.profile` and `ecn.profile` have `cc/` and `ecn/` before their
+/// names.
 #[must_use]
 pub fn presets() -> Vec<(String, String)> {
     presets::all()

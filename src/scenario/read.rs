@@ -181,6 +181,11 @@ impl<'a> Sec<'a> {
         self.table.is_some_and(|t| t.contains_key(name))
     }
 
+    /// The scenario file.
+    pub(crate) fn file(&self) -> &'a std::path::Path {
+        &self.reader.doc.file
+    }
+
     /// An error about a key.
     pub(crate) fn error(&self, name: &str, message: impl Into<String>) -> InputError {
         self.reader.doc.error(&self.path(name), self.table.and_then(|t| t.get(name)), message)
@@ -188,7 +193,7 @@ impl<'a> Sec<'a> {
 
     fn missing(&self, name: &str) -> InputError {
         let mut error = self.error(name, format!("is missing; {}", allowed(self.key(name))));
-        error.line = self.table.and_then(|t| t.values().find_map(|n| if let Layer::File(line) = n.layer { Some(line) } else { None }));
+        error.line = Some(self.line()).filter(|l| *l > 0);
         error
     }
 
@@ -323,9 +328,10 @@ impl<'a> Sec<'a> {
         }
     }
 
-    /// Line in the scenario, for errors that are about the whole table.
-    pub(crate) fn first_key(&self) -> &'a str {
-        self.table.and_then(|t| t.keys().next()).map_or("", String::as_str)
+    /// Line of the first key in the file; 0 if there is none.
+    pub(crate) fn line(&self) -> usize {
+        let line = |n: &Node| if let Layer::File(line) = n.layer { Some(line) } else { None };
+        self.table.and_then(|t| t.values().filter_map(line).min()).unwrap_or(0)
     }
 }
 

@@ -11,8 +11,8 @@ const HEAD: &str = "# Scenario reference
 
 Written by `fabricsim reference` from the tables that scenarios are read by; do not edit.
 
-A scenario is a TOML file of the sections below. What it leaves out comes from its `scenario.profile`, then from `cc.profile`,
-then from the defaults. Unknown keys, values without a unit, and keys that would have no effect are errors. On the command line,
+A scenario is a TOML file of the sections below. What it leaves out comes from its `cc.profile` and `ecn.profile`, then from its
+`scenario.profile`, then from the defaults. Unknown keys, values without a unit, and keys that would have no effect are errors. On the command line,
 `--set section.key=value` replaces a value; entries of lists are named by number or name: `--set traffic.0.size=2MB`,
 `--set class.data.ecn=false`.
 
@@ -39,7 +39,7 @@ pub(crate) fn markdown() -> String {
             csv_columns(&mut out);
         }
     }
-    out.push_str("\n## Presets\n\nNames with `cc/` are for `cc.profile`, others for `scenario.profile`.\n");
+    out.push_str("\n## Presets\n\nNames with `cc/` are for `cc.profile`, those with `ecn/` for `ecn.profile`, others for `scenario.profile`.\n");
     for (name, _) in presets::all() {
         let _ = write!(out, "\n### `{name}`\n\n```toml\n{}```\n", presets::text(&name).unwrap_or_default());
     }

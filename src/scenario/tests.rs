@@ -78,10 +78,11 @@ fn mistakes_say_where_and_what() {
         ("[fabric]\nendpoints = 3000\n", 2, "fabric.endpoints", "exceed the 2048"),
         ("[scenario]\nprofile = \"roce-400\"\n", 2, "scenario.profile", "did you mean \"roce-400g\""),
         ("[cc]\nprofile = \"mellanox\"\n", 2, "cc.profile", "connectx"),
+        ("[ecn]\nprofile = \"cisco\"\n", 2, "ecn.profile", "did you mean \"cisco-n9k\""),
         ("[[traffic]]\nkind = \"incast\"\nclass = \"bulk\"\n", 3, "traffic.0.class", "classes are"),
         ("[[traffic]]\nkind = \"incast\"\nload = 0.5\n", 3, "traffic.0.load", "has no effect"),
         ("[[traffic]]\nname = \"x\"\n", 2, "traffic.0.kind", "is missing"),
-        ("[[traffic]]\nkind = \"flows\"\nflows = [\n{ src = 0, dst = 99, size = \"1 B\" }]\n", 3, "traffic.0.dst", "numbered 0 to 63"),
+        ("[[traffic]]\nkind = \"flows\"\nflows = [\n{ src = 0, dst = 99, size = \"1 B\" }]\n", 4, "traffic.0.dst", "numbered 0 to 63"),
         ("[[traffic]]\nkind = \"flows\"\nflows = [\n{ src = 0, dst = 1, size = 1 }]\n", 4, "traffic.0.flows.0.size", "needs a unit"),
         ("[[traffic]]\nkind = \"csv\"\nfile = \"absent.csv\"\n", 3, "traffic.0.file", "cannot read"),
         ("[switch]\nbuffer = 1\nbuffer = 2\n", 3, "", "not valid TOML"),
@@ -119,8 +120,8 @@ fn overrides_are_checked_alike() {
 fn presets_and_profiles_load() {
     for (name, description) in presets() {
         assert!(description.len() > 20 && preset_toml(&name).is_some(), "{name}");
-        let text = match name.strip_prefix("cc/") {
-            Some(control) => format!("[cc]\nprofile = \"{control}\"\n"),
+        let text = match name.split_once('/') {
+            Some((section, preset)) => format!("[{section}]\nprofile = \"{preset}\"\n"),
             None => format!("[scenario]\nprofile = \"{name}\"\n"),
         };
         let plan = read(&text, &[]).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -129,6 +130,18 @@ fn presets_and_profiles_load() {
     let ns3 = read("[scenario]\nprofile = \"hpcc-ns3\"\n", &[("fabric.kind", "single"), ("fabric.endpoints", "2")]).expect("loads").case;
     assert_eq!((ns3.rules.grain_ps, ns3.classes.len(), ns3.ports[0].delay_ps, ns3.ports[0].pfc_delay_ps), (1000, 1, 1_000_000, 1_000_000));
     assert_eq!((ns3.ports[3].ecn.kmin_bytes, ns3.rules.dcqcn.rate_ai_kbps), (400_000, 20_000));
+}
+
+#[test]
+fn presets_of_sections_beat_the_profile() {
+    let kmin = |text: &str, overrides: &[(&str, &str)]| read(text, overrides).expect("loads").case.ports[0].ecn.kmin_bytes;
+    let text = "[scenario]\nprofile = \"roce-100g\"\n";
+    assert_eq!(kmin(text, &[]), 150_000);
+    assert_eq!(kmin(text, &[("ecn.profile", "sonic")]), 1_048_576);
+    assert_eq!(kmin(text, &[("ecn.profile", "sonic"), ("ecn.kmin", "1 KB")]), 1000);
+    assert_eq!(kmin(&format!("{text}[ecn]\nprofile = \"paper\"\n"), &[]), 5000);
+    let small = mistake("[switch]\nbuffer = \"64 KB\"\n", &[]);
+    assert!(small.key == "switch.buffer" && small.message.contains("nothing is left"), "{small}");
 }
 
 #[test]
@@ -218,7 +231,7 @@ fn settings_that_matter() -> Vec<(&'static str, &'static str, &'static str)> {
         ("switch.buffer", "50 MB", INCAST), ("switch.reserve", "8 KB", INCAST), ("switch.headroom", "90 KB", INCAST), ("switch.xon_gap", "1 KB", INCAST),
         ("switch.alpha", "1", INCAST), ("switch.alpha_lossy", "2", INCAST), ("switch.alpha_scaling", "rate", LINK_FAST), ("switch.latency", "1 ns", INCAST),
         ("switch.cut_through", "true", INCAST), ("switch.pfc_response", "5 ns", INCAST),
-        ("ecn.kmin", "9 KB", INCAST), ("ecn.kmax", "999 KB", INCAST), ("ecn.pmax", "0.7", INCAST), ("ecn.at_rate", "100 Gbps", INCAST),
+        ("ecn.profile", "sonic", INCAST), ("ecn.kmin", "9 KB", INCAST), ("ecn.kmax", "999 KB", INCAST), ("ecn.pmax", "0.7", INCAST), ("ecn.at_rate", "100 Gbps", INCAST),
         ("ecn.by_rate", "[{ rate = \"400 Gbps\", kmin = \"1 KB\", kmax = \"9 KB\", pmax = 0.5 }]", INCAST),
         ("ecn.by_rate.0.rate", "100 Gbps", RATES), ("ecn.by_rate.0.kmin", "2 KB", RATES), ("ecn.by_rate.0.kmax", "3 KB", RATES), ("ecn.by_rate.0.pmax", "0.6", RATES),
         ("class.1.name", "\"x\"", "[transport]\ncnp_class = \"flow\"\n"), ("class.data.priority", "5", INCAST), ("class.data.lossless", "false", INCAST), ("class.data.ecn", "false", INCAST),

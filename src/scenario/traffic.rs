@@ -55,12 +55,7 @@ impl Origin<'_> {
     fn wrong(&self, line: usize, key: &str, found: &str, message: impl Into<String>) -> InputError {
         match &self.file {
             Some(file) => mistake(file, line, key, found, message),
-            None => {
-                let mut error = self.sec.error(self.sec.first_key(), message);
-                error.key = self.sec.path(key);
-                found.clone_into(&mut error.found);
-                error
-            }
+            None => mistake(self.sec.file(), if line > 0 { line } else { self.sec.line() }, &self.sec.path(key), found, message),
         }
     }
 }
@@ -308,7 +303,7 @@ fn inline(sec: &Sec<'_>) -> Result<Vec<Record>, InputError> {
     let id = |row: &Sec<'_>, value: Option<u64>, key| value.map(|v| u32::try_from(v).map_err(|_| row.error(key, "is too large"))).transpose();
     let read = |row: Sec<'_>| {
         Ok(Record {
-            line: 0,
+            line: row.line(),
             id: id(&row, row.num_or_word("id")?, "id")?,
             src: row.text("src")?,
             dst: row.text("dst")?,

@@ -9,7 +9,7 @@ use crate::workload::generate::Sizes;
 /// A flow as a list states it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Record {
-    /// Line in its file; 0 if it is in the scenario itself.
+    /// Line in its file; 0 if there is none.
     pub line: usize,
     /// Id, if stated.
     pub id: Option<u32>,
