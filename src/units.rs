@@ -253,7 +253,7 @@ pub fn share_q32(share: u64) -> u32 {
     share_bits(share, 32).unwrap_or(u32::MAX)
 }
 
-/// Propagation delay of a cable [ps], at 5 ns a metre: fibre and copper alike within 1 %.
+/// Propagation delay of a cable (ps), at 5 ns a metre: fibre and copper alike within 1 %.
 #[must_use]
 pub fn propagation_ps(length_mm: u64) -> u64 {
     length_mm.saturating_mul(5)
@@ -266,7 +266,7 @@ pub fn bytes_in(rate_kbps: u64, time_ps: u64) -> u64 {
     u64::try_from(bits.div_ceil(8_000_000_000)).unwrap_or(u64::MAX)
 }
 
-/// Time of one byte at a rate [2^-16 ps], rounded down; `None` if it does not fit 32 bits or the rate is 0.
+/// Time of one byte at a rate (2^-16 ps), rounded down; `None` if it does not fit 32 bits or the rate is 0.
 #[must_use]
 pub fn byte_time_q16(rate_kbps: u64) -> Option<u32> {
     (8 * 65_536 * 1_000_000_000_u64).checked_div(rate_kbps).and_then(|t| u32::try_from(t).ok())

@@ -7,13 +7,13 @@ use crate::units::{SHARE_ONE, Unit, bytes_in};
 /// Marking thresholds, and the rate they are meant for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Marking {
-    /// No marks up to here [bytes].
+    /// No marks up to here (bytes).
     pub kmin_bytes: u64,
-    /// Every packet is marked above here [bytes].
+    /// Every packet is marked above here (bytes).
     pub kmax_bytes: u64,
     /// Probability just below `kmax_bytes`, a share.
     pub pmax: u64,
-    /// Thresholds grow with the port's rate and are those given at this rate [kb/s]; `None` = the same at every port.
+    /// Thresholds grow with the port's rate and are those given at this rate (kb/s); `None` = the same at every port.
     pub at_rate_kbps: Option<u64>,
 }
 
@@ -60,7 +60,7 @@ pub fn ecn_spec(kmin_bytes: u64, kmax_bytes: u64, pmax: u64) -> Result<EcnSpec, 
     Ok(EcnSpec { kmin_bytes: kmin, kmax_bytes: kmax, slope: u32::try_from(slope).unwrap_or(u32::MAX), slope_shift: shift })
 }
 
-/// Time a receiver may take to stop after an XOFF [ps]: the standard's quanta by speed (as tabulated by SONiC), 512 bit
+/// Time a receiver may take to stop after an XOFF (ps): the standard's quanta by speed (as tabulated by SONiC), 512 bit
 /// times each. Speeds between two entries take those of the faster one.
 #[must_use]
 pub fn pfc_response_ps(rate_kbps: u64) -> u64 {
@@ -69,7 +69,7 @@ pub fn pfc_response_ps(rate_kbps: u64) -> u64 {
     (quanta * 512 * 1_000_000_000_u64).checked_div(rate_kbps).unwrap_or(0)
 }
 
-/// Headroom of one lossless class for what comes in through `port` from `incoming` [bytes], a whole number of KiB.
+/// Headroom of one lossless class for what comes in through `port` from `incoming` (bytes), a whole number of KiB.
 ///
 /// After the packet that crosses the threshold, the XOFF waits for a frame in transmission, is sent, travels and takes effect
 /// (`pfc_delay_ps`); the peer finishes a frame; what is on the way (`delay_ps`) still arrives. This is the formula SONiC uses for
@@ -84,7 +84,7 @@ pub fn headroom_bytes(port: &PortSpec, incoming: &PortSpec, rules: &PortRules) -
     in_flight.saturating_add(2 * rules.frame_bytes + MAC_PHY_BYTES).next_multiple_of(1024)
 }
 
-/// Headroom of HPCC ns-3 [bytes]: three times what the link holds one way.
+/// Headroom of HPCC ns-3 (bytes): three times what the link holds one way.
 #[must_use]
 pub fn three_delays_bytes(rate_kbps: u64, propagation_ps: u64) -> u64 {
     u64::try_from(u128::from(rate_kbps) * u128::from(propagation_ps) / 8_000_000_000).unwrap_or(u64::MAX).saturating_mul(3)

@@ -40,11 +40,11 @@ pub struct Link {
 /// One direction of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Channel {
-    /// Rate [kb/s].
+    /// Rate (kb/s).
     pub rate_kbps: u64,
-    /// Propagation delay [ps].
+    /// Propagation delay (ps).
     pub propagation_ps: u64,
-    /// Probability that a frame is lost [2^-32].
+    /// Probability that a frame is lost (2^-32).
     pub loss_q32: u32,
     /// Every n-th frame is lost; 0 = off.
     pub drop_every: u32,
@@ -53,37 +53,37 @@ pub struct Channel {
 /// What the ports of a fabric have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortRules {
-    /// PHY and FEC latency of a link [ps].
+    /// PHY and FEC latency of a link (ps).
     pub phy_ps: u64,
-    /// Pipeline latency of a switch, from arrival to queueing [ps].
+    /// Pipeline latency of a switch, from arrival to queueing (ps).
     pub switch_latency_ps: u64,
-    /// Latency of a NIC on receiving [ps].
+    /// Latency of a NIC on receiving (ps).
     pub nic_latency_ps: u64,
-    /// From the reception of a PFC frame to its effect [ps]; `None` = by the rate of the port, see [`buffer::pfc_response_ps`].
+    /// From the reception of a PFC frame to its effect (ps); `None` = by the rate of the port, see [`buffer::pfc_response_ps`].
     pub pfc_response_ps: Option<u64>,
-    /// Largest data frame [bytes].
+    /// Largest data frame (bytes).
     pub frame_bytes: u64,
     /// Wire bytes around every frame.
     pub gap_bytes: u64,
     /// Frame bytes of a PFC frame.
     pub pfc_bytes: u64,
-    /// Reserve of each class [bytes].
+    /// Reserve of each class (bytes).
     pub reserve_bytes: u64,
     /// Headroom of each lossless class.
     pub headroom: Headroom,
-    /// XON distance below the threshold [bytes].
+    /// XON distance below the threshold (bytes).
     pub xon_gap_bytes: u64,
-    /// Dynamic threshold factor of lossless ingress [1/128].
+    /// Dynamic threshold factor of lossless ingress (1/128).
     pub alpha_q7: u32,
-    /// Dynamic threshold factor of lossy egress [1/128].
+    /// Dynamic threshold factor of lossy egress (1/128).
     pub alpha_lossy_q7: u32,
     /// Alpha doubles for each doubling of a port's rate over that of the first endpoint, up to 1.
     pub alpha_by_rate: bool,
     /// Marking by port rate: the first entry whose rate is that of the port; then `ecn`.
     pub ecn_by_rate: Vec<(u64, EcnSpec)>,
-    /// Marking, and the rate it is meant for [kb/s] if it scales with that of the port.
+    /// Marking, and the rate it is meant for (kb/s) if it scales with that of the port.
     pub ecn: buffer::Marking,
-    /// Buffer of a switch [bytes].
+    /// Buffer of a switch (bytes).
     pub buffer_bytes: u64,
     /// Number of classes.
     pub n_classes: u64,
@@ -102,7 +102,7 @@ pub enum Headroom {
     Auto,
     /// Three times what the link holds one way, as HPCC ns-3 does.
     ThreeDelays,
-    /// A given size [bytes].
+    /// A given size (bytes).
     Bytes(u64),
 }
 
@@ -169,7 +169,7 @@ pub fn wire(graph: &Graph, rules: &PortRules) -> Result<Wiring, Misfit> {
     Ok(Wiring { nodes, ports, port_names })
 }
 
-/// Rate of the first endpoint [kb/s]; 0 if there is none.
+/// Rate of the first endpoint (kb/s); 0 if there is none.
 #[must_use]
 pub fn first_endpoint_rate(nodes: &[NodeSpec], ports: &[PortSpec]) -> u64 {
     ports.iter().find(|p| nodes[p.node as usize].kind == NodeKind::Endpoint).map_or(0, |p| p.rate_kbps)

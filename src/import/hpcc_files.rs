@@ -97,9 +97,9 @@ pub struct HpccFlow {
     pub dst: u32,
     /// Priority group.
     pub priority: u64,
-    /// Message size [bytes].
+    /// Message size (bytes).
     pub size_bytes: u64,
-    /// Start [ps].
+    /// Start (ps).
     pub start_ps: u64,
     /// How many flows of the same pair come before it.
     pub nth_of_pair: u64,

@@ -106,7 +106,7 @@ pub(crate) fn windows<'a>(reader: &'a Reader<'a>, case: &mut Case) -> Result<(),
     Ok(())
 }
 
-/// Bandwidth-delay product of a pair [bytes], as in HPCC ns-3: delays both ways and one way's serialization of a payload,
+/// Bandwidth-delay product of a pair (bytes), as in HPCC ns-3: delays both ways and one way's serialization of a payload,
 /// times the slowest rate.
 fn bdp(case: &Case, src: u32, dst: u32, hash: [u32; 2]) -> Option<u64> {
     let there = route::path(&case.nodes, &case.ports, &case.routes, src, dst, hash[0], &[])?;

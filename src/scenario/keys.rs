@@ -60,13 +60,13 @@ pub(crate) const fn quantity_or(unit: Unit, min: u64, max: u64, words: &'static 
 pub(crate) const US: u64 = 1_000_000;
 pub(crate) const MS: u64 = 1_000_000_000;
 pub(crate) const DAY: u64 = 86_400_000 * MS;
-/// Least rate of a link [kb/s]: one byte takes at most 32,768 ps.
+/// Least rate of a link (kb/s): one byte takes at most 32,768 ps.
 pub(crate) const RATE_LOW: u64 = 244_141;
-/// Largest rate of a link [kb/s].
+/// Largest rate of a link (kb/s).
 pub(crate) const RATE_HIGH: u64 = 2_100_000_000;
-/// Largest link delay [ps].
+/// Largest link delay (ps).
 pub(crate) const DELAY_HIGH: u64 = MS;
-/// Longest cable [mm].
+/// Longest cable (mm).
 const LENGTH_HIGH: u64 = DELAY_HIGH / 5;
 const RATE: Kind = quantity(Unit::Rate, RATE_LOW, RATE_HIGH);
 const LENGTH: Kind = quantity(Unit::Length, 0, LENGTH_HIGH);

@@ -27,7 +27,7 @@ impl Classes {
     }
 }
 
-/// Reads the classes; `frame` is the largest data frame [bytes].
+/// Reads the classes; `frame` is the largest data frame (bytes).
 pub(crate) fn classes<'a>(reader: &'a Reader<'a>, frame: u32) -> Result<Classes, InputError> {
     let mut rows: Vec<(String, ClassSpec)> = Vec::new();
     for sec in reader.list("class") {
@@ -54,7 +54,7 @@ pub(crate) fn classes<'a>(reader: &'a Reader<'a>, frame: u32) -> Result<Classes,
     Ok(Classes { specs, names })
 }
 
-/// Largest data frame [bytes].
+/// Largest data frame (bytes).
 pub(crate) fn frame_bytes<'a>(reader: &'a Reader<'a>) -> Result<u32, InputError> {
     let sec = reader.section("transport");
     Ok(sec.short("mtu")?.saturating_add(sec.short("data_header")?).saturating_add(sec.short("first_header")?))

@@ -4,9 +4,9 @@ use crate::case::{Case, FlowSpec, NodeKind, PortSpec};
 use crate::error::InputError;
 use crate::scenario::keys::{DELAY_HIGH, RATE_HIGH, RATE_LOW};
 
-/// Largest frame [bytes].
+/// Largest frame (bytes).
 const FRAME_HIGH: u32 = 16_383;
-/// Largest shared pool [bytes].
+/// Largest shared pool (bytes).
 const POOL_HIGH: u32 = 256 << 20;
 
 fn wrong(key: impl Into<String>, found: impl ToString, message: impl Into<String>) -> InputError {
@@ -186,4 +186,63 @@ fn packets(case: &Case, flow: &FlowSpec) -> Result<(), InputError> {
         return Err(wrong(key("size [bytes]"), flow.size_bytes, "does not match its packets"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::load_text;
+    use std::path::Path;
+
+    fn case() -> Case {
+        let text = "[fabric]\nendpoints = 8\nleaves = 2\nspines = 2\n[[traffic]]\nkind = \"permutation\"\n";
+        load_text(Path::new("s.toml"), text, &[]).expect("loads").case
+    }
+
+    #[test]
+    fn every_range_is_checked() {
+        type Change = fn(&mut Case);
+        let changes: [(&str, Change); 34] = [
+            ("classes", |c| c.classes.clear()),
+            ("classes", |c| c.classes = vec![c.classes[0]; 8]),
+            ("order of classes", |c| c.classes.reverse()),
+            ("quantum", |c| c.classes[1].quantum_bytes = 4000),
+            ("priority", |c| c.classes[0].priority = 8),
+            ("frame", |c| c.rules.mtu_bytes = 16_380),
+            ("frame", |c| c.rules.ack_bytes = 16_384),
+            ("frame", |c| c.rules.cnp_bytes = 0),
+            ("grain", |c| c.rules.grain_ps = 0),
+            ("ack_every", |c| c.rules.ack_every = 0),
+            ("ack_class", |c| c.rules.ack_class = Some(2)),
+            ("alpha period", |c| c.rules.dcqcn.alpha_period_ps = 0),
+            ("rate_min", |c| c.rules.dcqcn.rate_min_kbps = 999),
+            ("rate_max", |c| c.rules.dcqcn.rate_max_kbps = 5),
+            ("cut_shift", |c| c.rules.dcqcn.cut_shift = 32),
+            ("pool", |c| c.nodes[8].pool_bytes = (256 << 20) + 1),
+            ("endpoint ports", |c| c.nodes[8].kind = NodeKind::Endpoint),
+            ("contiguous", |c| c.nodes[3].first_port = 9),
+            ("wired back", |c| c.ports[0].peer = 1),
+            ("rate", |c| c.ports[0].rate_kbps = 244_000),
+            ("rate", |c| c.ports[0].rate_kbps = 2_100_000_001),
+            ("byte time", |c| c.ports[0].byte_time_q16 = 0),
+            ("delay", |c| c.ports[0].delay_ps = 0),
+            ("delay", |c| c.ports[0].pfc_delay_ps = 1_000_000_001),
+            ("alpha", |c| c.ports[0].alpha_q7 = 0),
+            ("alpha", |c| c.ports[0].alpha_lossy_q7 = 1025),
+            ("kmin", |c| c.ports[0].ecn.kmin_bytes = u32::MAX),
+            ("routes", |c| c.routes.members[0] = u32::MAX),
+            ("routes", |c| c.routes.table[1] = 99),
+            ("flow id", |c| c.flows[0].id = 1 << 30),
+            ("flow id", |c| c.flows[0].id = c.flows[1].id),
+            ("flow order", |c| c.flows.reverse()),
+            ("packets", |c| c.flows[0].n_packets += 1),
+            ("ends", |c| c.flows[0].dst = c.flows[0].src),
+        ];
+        assert_eq!(validate(&case()), Ok(()));
+        for (i, (what, change)) in changes.into_iter().enumerate() {
+            let mut case = case();
+            change(&mut case);
+            assert!(validate(&case).is_err(), "{i}: {what}");
+        }
+    }
 }

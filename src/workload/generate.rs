@@ -10,9 +10,9 @@ pub struct Pair {
     pub src: u64,
     /// Position of the destination.
     pub dst: u64,
-    /// Message size [bytes].
+    /// Message size (bytes).
     pub size_bytes: u64,
-    /// Start [ps].
+    /// Start (ps).
     pub start_ps: u64,
 }
 
@@ -139,7 +139,7 @@ impl Sizes {
         low_size.max(1)
     }
 
-    /// Mean size [bytes], rounded down.
+    /// Mean size (bytes), rounded down.
     #[must_use]
     pub fn mean(&self) -> u64 {
         let (mut low_size, mut low_share) = (self.points[0].0, 0);
@@ -161,11 +161,11 @@ pub struct Poisson {
     pub sizes: Sizes,
     /// Offered load, a share of all endpoints' link rate, headers not counted.
     pub load: u64,
-    /// Rate of an endpoint [kb/s].
+    /// Rate of an endpoint (kb/s).
     pub rate_kbps: u64,
-    /// First instant [ps].
+    /// First instant (ps).
     pub start_ps: u64,
-    /// Length of the arrivals [ps].
+    /// Length of the arrivals (ps).
     pub duration_ps: u64,
     /// Seed.
     pub seed: u64,

@@ -105,7 +105,7 @@ fn hops(nodes: &[NodeSpec], ports: &[PortSpec], path: &[u32]) -> Vec<Hop> {
     path.iter().map(hop).collect()
 }
 
-/// Completion time [ps] of `flow` over the given egress ports (the endpoints' own included).
+/// Completion time (ps) of `flow` over the given egress ports (the endpoints' own included).
 #[must_use]
 pub fn completion_ps(nodes: &[NodeSpec], ports: &[PortSpec], rules: &Rules, flow: &FlowSpec, path: &[u32], path_ack: &[u32]) -> u64 {
     let (forward, back) = (hops(nodes, ports, path), hops(nodes, ports, path_ack));
@@ -145,7 +145,7 @@ pub fn completion_ps(nodes: &[NodeSpec], ports: &[PortSpec], rules: &Rules, flow
     acks.send(received[1], ack_wire)
 }
 
-/// Pacing gap of one byte at the initial rate of a flow [2^-16 ps].
+/// Pacing gap of one byte at the initial rate of a flow (2^-16 ps).
 fn byte_gap_q16(byte_time_q16: u32, rules: &Rules) -> u64 {
     let line = LINE / u64::from(byte_time_q16.max(1));
     let cap = u64::from(rules.dcqcn.rate_max_kbps);

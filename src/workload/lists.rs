@@ -17,9 +17,9 @@ pub struct Record {
     pub src: String,
     /// Destination.
     pub dst: String,
-    /// Message size [bytes].
+    /// Message size (bytes).
     pub size_bytes: u64,
-    /// Start, or delay after `after` [ps].
+    /// Start, or delay after `after` (ps).
     pub start_ps: u64,
     /// Id of the flow that releases this one.
     pub after: Option<u32>,

@@ -42,7 +42,7 @@ impl Rng {
         }
     }
 
-    /// An exponentially distributed number of mean 1 [2^-32], by von Neumann's comparison of uniform draws, which needs
+    /// An exponentially distributed number of mean 1 (2^-32), by von Neumann's comparison of uniform draws, which needs
     /// no logarithm and so no floating point. At most 64 means.
     pub fn exponential_q32(&mut self) -> u64 {
         for whole in 0..64_u64 {
