@@ -126,6 +126,7 @@ impl Builder<'_> {
                     dst: p.dst.to_string(),
                     size_bytes: p.size_bytes,
                     start_ps: p.start_ps,
+                    after_record: p.after,
                     ..Record::default()
                 };
                 Ok((pairs.into_iter().map(record).collect(), None))
@@ -155,13 +156,15 @@ impl Builder<'_> {
                 _ => {
                     let group = sec.num_or_word("group")?.unwrap_or(n);
                     let stride = sec.num_if_set("stride")?.unwrap_or(1);
-                    if n.saturating_mul(group) > u64::try_from(MOST_FLOWS).unwrap_or(0) {
+                    if n.saturating_mul(group) > u64::try_from(MOST_FLOWS / 2).unwrap_or(0) {
                         return Err(sec.error("group", format!("makes more than {MOST_FLOWS} flows")).into());
                     }
-                    generate::all_to_all(n, group, stride, size, start).map_err(|m| sec.error("group", m))
+                    let make = if kind == "ring" { generate::ring } else { generate::all_to_all };
+                    make(n, group, stride, size, start).map_err(|m| sec.error("group", m))
                 }
             }?;
-            pairs.extend(more);
+            let base = pairs.len();
+            pairs.extend(more.into_iter().map(|p| Pair { after: p.after.map(|a| a + base), ..p }));
             if pairs.len() > MOST_FLOWS {
                 return Err(sec.error("repeat", format!("makes more than {MOST_FLOWS} flows")).into());
             }
@@ -212,6 +215,7 @@ impl Builder<'_> {
         let class = self.place.classes.find(origin.sec, "class")?;
         let start = origin.sec.num("start")?;
         let seed = seed(origin.sec, self.place.seed)?;
+        let mut ids: Vec<u32> = Vec::with_capacity(records.len());
         for r in records {
             let src = self.endpoint(&r.src).map_err(|m| origin.wrong(r.line, "src", &r.src, m))?;
             let dst = self.endpoint(&r.dst).map_err(|m| origin.wrong(r.line, "dst", &r.dst, m))?;
@@ -222,6 +226,8 @@ impl Builder<'_> {
                 return Err(origin.wrong(r.line, "size", "0", "a message has at least 1 byte"));
             }
             let id = r.id.unwrap_or_else(|| self.free_id());
+            ids.push(id);
+            let after = r.after_record.map(|at| (ids[at], Some(true))).or(r.after.map(|a| (a, r.on_received)));
             let pin = |path: &[String], from: u32, to: u32, key: &str| self.pin(path, from, to).map_err(|m| origin.wrong(r.line, key, &path.join(" "), m));
             let hash = |from: u32, to: u32, salt: u64| {
                 let ends = (u64::from(from) << 32) | u64::from(to);
@@ -234,8 +240,8 @@ impl Builder<'_> {
                 dst,
                 class,
                 size_bytes: r.size_bytes,
-                start_ps: if r.after.is_some() { r.start_ps } else { start.saturating_add(r.start_ps) },
-                after: r.after.map(|a| (a, r.on_received)),
+                start_ps: if after.is_some() { r.start_ps } else { start.saturating_add(r.start_ps) },
+                after,
                 hash_data: hash(src, dst, 0),
                 hash_ack: hash(dst, src, 0xAC4B),
                 path_data: pin(&r.path, src, dst, "path")?,
@@ -310,6 +316,7 @@ fn inline(sec: &Sec<'_>) -> Result<Vec<Record>, InputError> {
             size_bytes: row.num("size")?,
             start_ps: row.num("start")?,
             after: id(&row, row.num_if_set("after")?, "after")?,
+            after_record: None,
             on_received: if row.has("after") { row.word_if_set("on")?.map(|w| w == "received") } else { None },
             path: words(row.text_if_set("path")?),
             ack_path: words(row.text_if_set("ack_path")?),

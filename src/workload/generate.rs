@@ -12,8 +12,10 @@ pub struct Pair {
     pub dst: u64,
     /// Message size (bytes).
     pub size_bytes: u64,
-    /// Start (ps).
+    /// Start; with `after`, the delay behind that flow's reception (ps).
     pub start_ps: u64,
+    /// Position in the list of the flow that must be received first.
+    pub after: Option<usize>,
 }
 
 /// `senders` to one receiver, `repeat` times every `interval_ps`.
@@ -44,7 +46,7 @@ pub fn incast(endpoints: u64, receiver: u64, senders: u64, stride: u64, size_byt
         list
     };
     others.truncate(usize::try_from(senders).unwrap_or(usize::MAX));
-    Ok(others.into_iter().map(|src| Pair { src, dst: receiver, size_bytes, start_ps }).collect())
+    Ok(others.into_iter().map(|src| Pair { src, dst: receiver, size_bytes, start_ps, after: None }).collect())
 }
 
 /// Every endpoint sends to one other: `shift` places on, or a random derangement if `shift` is 0.
@@ -60,7 +62,7 @@ pub fn permutation(endpoints: u64, shift: u64, size_bytes: u64, start_ps: u64, s
     } else {
         (0..endpoints).map(|e| (e + shift % endpoints) % endpoints).collect()
     };
-    Ok((0..endpoints).zip(targets).map(|(src, dst)| Pair { src, dst, size_bytes, start_ps }).collect())
+    Ok((0..endpoints).zip(targets).map(|(src, dst)| Pair { src, dst, size_bytes, start_ps, after: None }).collect())
 }
 
 /// A random cyclic order turned into a derangement of one cycle (Sattolo).
@@ -88,8 +90,40 @@ pub fn all_to_all(endpoints: u64, group: u64, stride: u64, size_bytes: u64, star
         for i in 0..group {
             for step in 1..group {
                 let to = (i + step) % group;
-                pairs.push(Pair { src: first + i * stride, dst: first + to * stride, size_bytes, start_ps });
+                pairs.push(Pair { src: first + i * stride, dst: first + to * stride, size_bytes, start_ps, after: None });
             }
+        }
+    }
+    Ok(pairs)
+}
+
+/// All-reduce in a ring, in every group: `2 (group - 1)` steps, in each of which every member sends the next one its share of
+/// the buffer, as soon as it has received that of the step before.
+///
+/// # Errors
+/// If the groups do not divide the endpoints.
+pub fn ring(endpoints: u64, group: u64, stride: u64, size_bytes: u64, start_ps: u64) -> Result<Vec<Pair>, String> {
+    let block = group.checked_mul(stride).filter(|b| *b > 0).ok_or("group and stride must be at least 1")?;
+    if group < 2 || !endpoints.is_multiple_of(block) {
+        return Err(format!("rings of {group} endpoints {stride} apart do not divide {endpoints} endpoints"));
+    }
+    let share = size_bytes.div_ceil(group).max(1);
+    let mut pairs: Vec<Pair> = Vec::new();
+    for first in (0..endpoints).filter(|e| e % block < stride) {
+        let mut last_step = 0;
+        for step in 0..2 * (group - 1) {
+            let base = pairs.len();
+            for i in 0..group {
+                let before = usize::try_from((i + group - 1) % group).unwrap_or(0);
+                pairs.push(Pair {
+                    src: first + i * stride,
+                    dst: first + (i + 1) % group * stride,
+                    size_bytes: share,
+                    start_ps: if step == 0 { start_ps } else { 0 },
+                    after: (step > 0).then_some(last_step + before),
+                });
+            }
+            last_step = base;
         }
     }
     Ok(pairs)
@@ -195,7 +229,7 @@ impl Poisson {
             let src = rng.below(self.endpoints);
             let dst = (src + 1 + rng.below(self.endpoints - 1)) % self.endpoints;
             let size_bytes = self.sizes.at(rng.below(SHARE_ONE) + 1);
-            flows.push(Pair { src, dst, size_bytes, start_ps: self.start_ps.saturating_add(after) });
+            flows.push(Pair { src, dst, size_bytes, start_ps: self.start_ps.saturating_add(after), after: None });
             if flows.len() > MOST_FLOWS {
                 return Err(format!("makes more than {MOST_FLOWS} flows; shorten `duration` or lower `load`"));
             }
@@ -237,6 +271,27 @@ mod tests {
         assert_eq!(pairs.len(), 16);
         assert!(pairs.iter().all(|p| p.src.abs_diff(p.dst) == 8));
         assert!(all_to_all(16, 3, 1, 1, 0).is_err());
+    }
+
+    #[test]
+    fn ring_steps_wait_for_the_neighbour() {
+        let pairs = ring(8, 4, 2, 4000, 7).expect("divides");
+        assert_eq!(pairs.len(), 2 * 4 * 6);
+        for pair in &pairs {
+            assert_eq!(pair.size_bytes, 1000);
+            match pair.after {
+                Some(before) => assert_eq!((pairs[before].dst, pair.start_ps), (pair.src, 0)),
+                None => assert_eq!(pair.start_ps, 7),
+            }
+        }
+        // The dependencies of the last flow lead through all steps.
+        let mut depth = 0;
+        let mut at = pairs.last().and_then(|p| p.after);
+        while let Some(before) = at {
+            depth += 1;
+            at = pairs[before].after;
+        }
+        assert_eq!(depth, 5);
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct Record {
     pub start_ps: u64,
     /// Id of the flow that releases this one.
     pub after: Option<u32>,
+    /// The same by position in the list; its reception releases this one.
+    pub after_record: Option<usize>,
     /// Released when that flow is received (true) or acknowledged (false); `None` = whichever this flow's source sees.
     pub on_received: Option<bool>,
     /// Nodes of the data path between source and destination, if pinned.
