@@ -3,13 +3,16 @@
 pub mod case;
 pub mod engine;
 pub mod error;
+pub mod fabric;
 pub mod import;
 mod kernels;
 pub mod outcome;
 pub mod plan;
 pub mod scenario;
 mod state;
+pub mod units;
 mod wide;
+pub mod workload;
 
 #[doc = include_str!("model.md")]
 pub mod model {}

@@ -1,3 +1,4 @@
 //! Files of other tools.
 
 pub mod hpcc;
+pub mod hpcc_files;
