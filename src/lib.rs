@@ -4,6 +4,7 @@ pub mod case;
 pub mod engine;
 pub mod error;
 pub mod import;
+pub mod metrics;
 pub mod outcome;
 pub mod plan;
 pub mod scenario;
