@@ -6,6 +6,7 @@ pub mod error;
 pub mod import;
 pub mod metrics;
 pub mod outcome;
+pub mod output;
 pub mod plan;
 pub mod scenario;
 
