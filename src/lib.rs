@@ -1,6 +1,8 @@
 //! fabricsim: a packet-level simulator of AI-cluster networks on compute shaders.
 
 pub mod case;
+pub mod cli;
+pub mod commands;
 pub mod engine;
 pub mod error;
 pub mod import;

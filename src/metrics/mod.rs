@@ -5,12 +5,14 @@
 
 mod findings;
 mod flows;
+mod hops;
 mod ports;
 mod stats;
 mod summary;
 
 pub use findings::findings;
 pub use flows::FlowRow;
+pub use hops::expected_data_hops;
 pub use ports::{LinkRow, QueueRow};
 pub use stats::{Distribution, jain_millionths, nearest_rank, scaled_ratio};
 pub use summary::{FabricSummary, GroupSummary, Place};

@@ -20,6 +20,8 @@ pub use folder::ResultFolder;
 pub use manifest::{Manifest, RunRecord};
 pub use schema::schema;
 pub use summary_table::{SUMMARY, SummaryRow};
+pub(crate) use manifest::per_second;
+pub(crate) use summary_text::align;
 pub use summary_text::{plan_text, summary_text};
 pub use table::{Column, FileRecord, Kind};
 pub use timeseries::TimeSeries;
