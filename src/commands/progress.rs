@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde_json::json;
 
 use crate::cli::ProgressMode;
@@ -112,7 +112,9 @@ impl Reporter {
 fn bar() -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:24} {percent:>3} %  {msg}")
         .expect("the template is valid");
-    ProgressBar::with_draw_target(Some(MILLION), ProgressDrawTarget::stderr()).with_style(style)
+    ProgressBar::with_draw_target(Some(MILLION), ProgressDrawTarget::stderr())
+        .with_style(style)
+        .with_finish(ProgressFinish::AndClear)
 }
 
 fn message(estimate: &Estimate, progress: &Progress) -> String {
