@@ -117,13 +117,9 @@ fn a_reader_that_leaves_is_no_error() {
             .expect("the program starts");
         drop(child.stdout.take());
         let out = child.wait_with_output().expect("the program ends");
-        assert_eq!(
-            out.status.code(),
-            Some(0),
-            "{args:?}: {}",
-            text(&out.stderr)
-        );
-        assert!(out.stderr.is_empty(), "{args:?}: {}", text(&out.stderr));
+        let talk = text(&out.stderr);
+        assert_eq!(out.status.code(), Some(0), "{args:?}: {talk}");
+        assert!(!talk.contains("panicked"), "{args:?}: {talk}");
     }
 }
 
