@@ -81,7 +81,9 @@ fn advance_clock(@builtin(global_invocation_id) gid: vec3<u32>) {
 // Moving the epoch: every near time goes down by the window start, less a margin that keeps "past" below every later instant.
 const EPOCH_MARGIN: u32 = 1024u;
 
+// A scenario that has nothing left to do keeps its epoch: its end is known, and integrals must not run past it.
 fn epoch_step(scenario: u32) -> u32 {
+  if (atomicLoad(&sync[scenario * SCENARIO_WORDS + S_NEXT + turn.parity]) == INF) { return 0u; }
   let start = atomicLoad(&sync[scenario * SCENARIO_WORDS + S_TIME + turn.parity]);
   return start - min(start, EPOCH_MARGIN);
 }
@@ -98,6 +100,7 @@ fn rebase_ports(@builtin(global_invocation_id) gid: vec3<u32>) {
   if (port >= arrayLength(&ports)) { return; }
   let s = nodes[ports[port].node].scenario;
   let by = epoch_step(s);
+  if (by == 0u) { return; }
   let start = atomicLoad(&sync[s * SCENARIO_WORDS + S_TIME + turn.parity]);
   for (var i = ports[port].out_head_seen; i != ports[port].out_tail; i++) {
     let slot = ports[port].out_off + (i & ports[port].out_mask);

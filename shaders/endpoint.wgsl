@@ -12,6 +12,7 @@ fn open_window(n: u32) -> Ctx {
   let word = nodes[n].time_word + turn.parity;
   let inbox = atomicLoad(&sync[word]);
   if (inbox != INF) {
+    c.notified = 1u;
     atomicStore(&sync[word], INF);
     nodes[n].next = min(nodes[n].next, inbox);
   }

@@ -181,19 +181,29 @@ fn inflow(c: ptr<function, Ctx>, port: u32) -> u32 {
   return min(waiting * frame, ports[port].window_bytes);
 }
 
-// Fills the heap with the first PFC effect and arrival of every port in the ingress mask, merging the inbox mask into it.
-// Returns the most bytes that can arrive.
-fn gather(c: ptr<function, Ctx>) -> u32 {
+// Merges the ports notified in the window before into the ingress mask.
+fn merge_inbox(c: ptr<function, Ctx>) {
   let n = (*c).node;
   let words = nodes[n].mask_words;
   let inbox = nodes[n].mask_off + (*c).parity * words;
   let kept = nodes[n].mask_off + 2u * words;
-  var total = 0u;
   for (var w = 0u; w < words; w++) {
     let fresh = atomicLoad(&sync[inbox + w]);
-    var mask = atomicLoad(&sync[kept + w]) | fresh;
-    if (fresh != 0u) { atomicStore(&sync[inbox + w], 0u); }
-    atomicStore(&sync[kept + w], mask);
+    if (fresh != 0u) {
+      atomicStore(&sync[inbox + w], 0u);
+      atomicOr(&sync[kept + w], fresh);
+    }
+  }
+}
+
+// Fills the heap with the first PFC effect and arrival of every port in the ingress mask. Returns the most bytes that can arrive.
+fn gather(c: ptr<function, Ctx>) -> u32 {
+  let n = (*c).node;
+  let words = nodes[n].mask_words;
+  let kept = nodes[n].mask_off + 2u * words;
+  var total = 0u;
+  for (var w = 0u; w < words; w++) {
+    var mask = atomicLoad(&sync[kept + w]);
     while (mask != 0u) {
       (*c).work += 1u;
       let port = nodes[n].first_port + 32u * w + countTrailingZeros(mask);
@@ -315,6 +325,7 @@ fn step_switches(@builtin(global_invocation_id) gid: vec3<u32>) {
   let n = gid.x + turn.n_endpoints;
   if (n >= turn.n_nodes) { return; }
   var c = open_window(n);
+  if (c.notified != 0u) { merge_inbox(&c); }
   if (nodes[n].next >= c.end) { return; }
   nodes[n].dirty = 1u;
   let incoming = gather(&c);

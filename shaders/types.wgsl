@@ -1,4 +1,4 @@
-// Device state: constants, structs, bindings. The Rust twins of the structs are in src/state/records.rs; a test compares them.
+// Device state: constants, structs, bindings. The Rust twins of constants and structs are generated from this file.
 // Near times are u32 picoseconds since the scenario's epoch base; far times are (lo, hi) pairs since time zero.
 
 const NIL: u32 = 0xffffffffu;
@@ -334,4 +334,5 @@ struct Ctx {
   stalled: u32,     // 1: stop here, go on in the next dispatch
   heap: u32,        // entries in the event heap
   last: u32,        // near time of the last event handled
+  notified: u32,    // 1: something was sent here in the window before
 }

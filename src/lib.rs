@@ -6,11 +6,14 @@ pub mod commands;
 pub mod engine;
 pub mod error;
 pub mod import;
+mod kernels;
 pub mod metrics;
 pub mod outcome;
 pub mod output;
 pub mod plan;
 pub mod scenario;
+mod state;
+mod wide;
 
 #[doc = include_str!("model.md")]
 pub mod model {}

@@ -3,8 +3,21 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+mod device;
+mod gpu;
+mod native;
+mod run;
+mod select;
+#[cfg(test)]
+mod scratch;
+
+use crate::case::Case;
 use crate::error::Error;
 use crate::outcome::Outcome;
+use device::Device;
+use native::Native;
+
+pub use run::run_batch;
 
 /// What the simulation runs on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -165,14 +178,17 @@ pub struct Report {
 /// Runs a case.
 ///
 /// # Errors
-/// [`Error::Adapter`] if the adapter asked for is missing, [`Error::Capacity`] if the state does not fit, [`Error::Internal`] for a bug,
-/// and whatever the observer returns.
-pub fn run(_case: &crate::case::Case, _options: &Options, _observer: &mut dyn Observer) -> Result<Report, Error> {
-    Err(Error::Internal("in work".into()))
+/// [`Error::Adapter`] if the adapter asked for is missing, [`Error::Capacity`] if the state does not fit, [`Error::Usage`] for a window
+/// beyond the lookahead, [`Error::Internal`] for a bug, and whatever the observer returns.
+pub fn run(case: &Case, options: &Options, observer: &mut dyn Observer) -> Result<Report, Error> {
+    let mut reports = run_batch(&[case], options, observer)?;
+    reports.pop().ok_or_else(|| Error::Internal("a run gave no report".into()))
 }
 
 /// The adapters of this machine, the built-in one last.
 #[must_use]
 pub fn adapters() -> Vec<AdapterInfo> {
-    Vec::new()
+    let mut all = gpu::adapters();
+    all.push(Native::new(0).info());
+    all
 }

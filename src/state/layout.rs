@@ -32,6 +32,14 @@ pub struct Layout {
     pub n_entries: u32,
 }
 
+impl Layout {
+    /// Number of cases.
+    #[must_use]
+    pub fn n_cases(&self) -> u32 {
+        u32::try_from(self.parts.len()).unwrap_or(u32::MAX)
+    }
+}
+
 /// Offsets of one case.
 #[derive(Debug, Clone)]
 pub struct Part {

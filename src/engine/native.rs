@@ -1,0 +1,252 @@
+//! The built-in adapter: the kernels as native code, on any number of threads.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::engine::AdapterInfo;
+use crate::engine::device::{Device, SYNC, Upkeep, turn};
+use crate::error::Error;
+use crate::kernels::{self, Cx, Slots};
+use crate::state::buffers::Buffers;
+use crate::state::layout::Layout;
+
+/// Native code has no limit on iterations.
+const BUDGET: u32 = 1 << 30;
+const SLICE: Duration = Duration::from_millis(50);
+/// Endpoints that a thread takes at a time; switches are taken one by one.
+const CHUNK: u32 = 32;
+/// Nodes below which another thread is not worth its synchronization.
+const NODES_PER_THREAD: usize = 64;
+
+/// See the module.
+pub(crate) struct Native {
+    asked_threads: usize,
+    pool: Option<rayon::ThreadPool>,
+    buffers: Buffers,
+    layout: Option<Layout>,
+    pub(crate) budget: u32,
+    pub(crate) most_windows: u64,
+}
+
+/// Threads meet here between the phases of a window.
+struct Meeting {
+    threads: u32,
+    arrived: AtomicU32,
+    round: AtomicU32,
+}
+
+impl Meeting {
+    fn wait(&self) {
+        let round = self.round.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.round.store(round.wrapping_add(1), Ordering::Release);
+            return;
+        }
+        let mut spins = 0;
+        while self.round.load(Ordering::Acquire) == round {
+            spins += 1;
+            if spins < 2000 { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+    }
+}
+
+impl Native {
+    /// `threads == 0`: one a core, fewer for small fabrics.
+    pub(crate) fn new(threads: usize) -> Self {
+        Self { asked_threads: threads, pool: None, buffers: Buffers::default(), layout: None, budget: BUDGET, most_windows: u64::MAX }
+    }
+
+    fn layout(&self) -> Result<&Layout, Error> {
+        self.layout.as_ref().ok_or_else(|| Error::Internal("the device holds no state".into()))
+    }
+
+    fn threads(&self) -> usize {
+        self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
+    }
+
+    fn context(&mut self, parity: u32) -> Result<Cx, Error> {
+        let turn = turn(self.layout()?, parity, self.budget);
+        let b = &mut self.buffers;
+        Ok(Cx {
+            params: Slots::new(&mut b.params),
+            topo: Slots::new(&mut b.topo),
+            nodes: Slots::new(&mut b.nodes),
+            ports: Slots::new(&mut b.ports),
+            queues: Slots::new(&mut b.queues),
+            rings: Slots::new(&mut b.rings),
+            pool: Slots::new(&mut b.pool),
+            flows: Slots::new(&mut b.flows),
+            sync: Slots::new(&mut b.sync),
+            turn,
+        })
+    }
+}
+
+/// True if windows would change nothing: every case is at its limit or done, or one waits for the host.
+///
+/// # Safety
+/// As for [`Cx`], and no kernel runs.
+unsafe fn is_idle(cx: &Cx) -> bool {
+    let word = |case: u32, i: u32| {
+        // SAFETY: scenario blocks come first in `sync`.
+        unsafe { cx.sync.get(case * kernels::SCENARIO_WORDS + i) }
+    };
+    let mut idle = true;
+    for case in 0..cx.turn.n_scenarios {
+        if word(case, kernels::S_NEED) != 0 {
+            return true;
+        }
+        let waits = word(case, kernels::S_NEXT) == kernels::INF || word(case, kernels::S_TIME) >= word(case, kernels::S_LIMIT);
+        idle &= waits && word(case, kernels::S_UNFINISHED) == 0;
+    }
+    idle
+}
+
+/// One thread's share of a window.
+fn share_window(cx: &Cx, next: &AtomicU32, thread: u32, meeting: &Meeting) {
+    let n_switches = cx.turn.n_nodes - cx.turn.n_endpoints;
+    let chunks = n_switches + cx.turn.n_endpoints.div_ceil(CHUNK);
+    loop {
+        let i = next.fetch_add(1, Ordering::Relaxed);
+        if i >= chunks {
+            break;
+        }
+        // SAFETY: the buffers outlive the call, and each node is stepped by one thread.
+        unsafe {
+            if i < n_switches {
+                kernels::step_switches(cx, i, i + 1);
+            } else {
+                let from = (i - n_switches) * CHUNK;
+                kernels::step_endpoints(cx, from, (from + CHUNK).min(cx.turn.n_endpoints));
+            }
+        }
+    }
+    meeting.wait();
+    if thread == 0 {
+        next.store(0, Ordering::Relaxed);
+    }
+    let part = cx.turn.n_nodes.div_ceil(meeting.threads);
+    // SAFETY: as above.
+    unsafe { kernels::advance_clock(cx, (thread * part).min(cx.turn.n_nodes), ((thread + 1) * part).min(cx.turn.n_nodes)) }
+    meeting.wait();
+}
+
+/// Runs windows on one thread until idle or the slice is over.
+fn run_alone(contexts: &[Cx; 2], most: u64) -> u64 {
+    let started = Instant::now();
+    let mut windows = 0;
+    loop {
+        for cx in contexts {
+            // SAFETY: the buffers outlive the call and nobody else has them.
+            unsafe {
+                kernels::step_endpoints(cx, 0, cx.turn.n_endpoints);
+                kernels::step_switches(cx, 0, cx.turn.n_nodes - cx.turn.n_endpoints);
+                kernels::advance_clock(cx, 0, cx.turn.n_nodes);
+            }
+        }
+        windows += 2;
+        // SAFETY: no kernel runs.
+        if windows >= most || unsafe { is_idle(&contexts[0]) } || (windows % 16 == 0 && started.elapsed() > SLICE) {
+            return windows;
+        }
+    }
+}
+
+/// The same on every thread of a pool.
+fn run_together(pool: &rayon::ThreadPool, contexts: &[Cx; 2]) -> u64 {
+    let started = Instant::now();
+    let threads = u32::try_from(pool.current_num_threads()).unwrap_or(1);
+    let meeting = Meeting { threads, arrived: AtomicU32::new(0), round: AtomicU32::new(0) };
+    let (next, over) = (AtomicU32::new(0), AtomicU32::new(0));
+    let counts = pool.broadcast(|me| {
+        let thread = u32::try_from(me.index()).unwrap_or(0);
+        let mut windows = 0_u64;
+        loop {
+            for cx in contexts {
+                share_window(cx, &next, thread, &meeting);
+            }
+            windows += 2;
+            // SAFETY: all threads are between the meetings, where no kernel runs.
+            if thread == 0 && (unsafe { is_idle(&contexts[0]) } || (windows % 16 == 0 && started.elapsed() > SLICE)) {
+                over.store(1, Ordering::Relaxed);
+            }
+            meeting.wait();
+            if over.load(Ordering::Relaxed) != 0 {
+                return windows;
+            }
+        }
+    });
+    counts[0]
+}
+
+impl Device for Native {
+    fn info(&self) -> AdapterInfo {
+        let threads = self.threads();
+        AdapterInfo {
+            name: format!("built-in ({threads} thread{})", if threads == 1 { "" } else { "s" }),
+            kind: "builtin".into(),
+            backend: "native".into(),
+            driver: concat!("fabricsim ", env!("CARGO_PKG_VERSION")).into(),
+            max_binding_bytes: 0,
+            max_buffer_bytes: 0,
+        }
+    }
+
+    fn put(&mut self, buffers: Buffers, layout: &Layout) -> Result<(), Error> {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let useful = (layout.n_nodes as usize / NODES_PER_THREAD).max(1);
+        let threads = if self.asked_threads == 0 { cores.min(useful) } else { self.asked_threads };
+        if threads != self.threads() {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            self.pool = Some(pool.map_err(|e| Error::Capacity(format!("cannot start {threads} threads: {e}")))?);
+        }
+        self.buffers = buffers;
+        self.layout = Some(layout.clone());
+        Ok(())
+    }
+
+    fn take(&mut self) -> Result<Buffers, Error> {
+        Ok(std::mem::take(&mut self.buffers))
+    }
+
+    fn windows(&mut self) -> Result<u64, Error> {
+        let contexts = [self.context(0)?, self.context(1)?];
+        Ok(match &self.pool {
+            Some(pool) if pool.current_num_threads() > 1 => run_together(pool, &contexts),
+            _ => run_alone(&contexts, self.most_windows),
+        })
+    }
+
+    fn upkeep(&mut self, upkeep: Upkeep) -> Result<(), Error> {
+        let work = upkeep.kernels(self.layout()?);
+        let cx = self.context(0)?;
+        for (name, n) in work {
+            // SAFETY: the buffers outlive the call and nobody else has them.
+            unsafe {
+                match name {
+                    "rebase_ports" => kernels::rebase_ports(&cx, 0, n),
+                    "rebase_pool" => kernels::rebase_pool(&cx, 0, n),
+                    "rebase_nodes" => kernels::rebase_nodes(&cx, 0, n),
+                    "rebase_clock" => kernels::rebase_clock(&cx, 0, n),
+                    "settle_flows" => kernels::settle_flows(&cx, 0, n),
+                    other => return Err(Error::Internal(format!("no kernel `{other}`"))),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, which: usize, first: usize, words: &mut [u32]) -> Result<(), Error> {
+        words.copy_from_slice(&self.buffers.all()[which][first..first + words.len()]);
+        Ok(())
+    }
+
+    fn write(&mut self, which: usize, first: usize, words: &[u32]) -> Result<(), Error> {
+        self.buffers.all_mut()[which][first..first + words.len()].copy_from_slice(words);
+        Ok(())
+    }
+}
+
+/// Tests that the sync buffer is where [`Device::read`] expects it.
+const _: () = assert!(SYNC + 1 == Buffers::NAMES.len());
