@@ -182,8 +182,8 @@ classes           1 (1 lossless)
 traffic groups    2
 flows             4
 bytes             35.00 KB
-data packets      40
-data packet-hops  80 (without acknowledgements)
+data packets      35
+data packet-hops  70 (without acknowledgements)
 lookahead         500.0 ns
 stop time         2.000 us
 seed              42

@@ -310,6 +310,36 @@ mod tests {
     }
 
     #[test]
+    fn the_built_in_adapter_gives_whole_results() {
+        let dir = tempfile::tempdir().expect("temporary folder");
+        let out = dir.path().join("out");
+        let mut plan = testing::plan();
+        plan.case.stop_ps = None;
+        plan.sampling = Some(Sampling {
+            interval_ps: 500_000,
+            ports: vec![3],
+            flows: vec![0],
+        });
+        let args = RunArgs {
+            adapter: AdapterChoice::BuiltIn,
+            threads: 1,
+            window: None,
+            ..args(&out)
+        };
+        let started = (SystemTime::now(), Instant::now());
+        let stop = AtomicBool::new(false);
+        let mut stdout = Vec::new();
+        let code = simulate(&plan, &args, started, &stop, &engine::run, &mut stdout);
+        assert_eq!(code.expect("ran"), 0);
+        let text = String::from_utf8(stdout).expect("text");
+        assert!(text.contains("nothing was left to do"), "{text}");
+        let flows = fs::read_to_string(out.join("flows.csv")).expect("written");
+        assert_eq!(flows.matches(",done,").count(), 4, "{flows}");
+        let series = fs::read_to_string(out.join("timeseries.csv")).expect("written");
+        assert!(series.lines().count() > 4, "{series}");
+    }
+
+    #[test]
     fn default_folders_are_plain_names() {
         assert_eq!(default_folder("incast-8"), Path::new("results/incast-8"));
         assert_eq!(default_folder("../a b/c"), Path::new("results/a-b-c"));

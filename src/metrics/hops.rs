@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn behind_one_switch_a_packet_crosses_two_links() {
         let plan = testing::plan();
-        assert_eq!(expected_data_hops(&plan.case), 4 * 10 * 2);
+        assert_eq!(expected_data_hops(&plan.case), 35 * 2);
     }
 
     #[test]

@@ -13,15 +13,15 @@ use crate::plan::{InputFile, Plan};
 pub(crate) fn plan() -> Plan {
     let mut settings = serde_json::Map::new();
     settings.insert("network.rate".into(), "100 Gb/s".into());
-    let flow = |id, src, size_bytes| FlowSpec {
+    let flow = |id, src, start_ps, n_packets| FlowSpec {
         id,
         src,
         dst: 1 - src,
         class: 0,
-        size_bytes,
-        n_packets: 10,
+        size_bytes: u64::from(n_packets) * 1000,
+        n_packets,
         last_payload_bytes: 1000,
-        start_ps: 0,
+        start_ps,
         after: None,
         hash_data: 0,
         hash_ack: 0,
@@ -52,10 +52,10 @@ pub(crate) fn plan() -> Plan {
             members: Vec::new(),
         },
         flows: vec![
-            flow(7, 0, 10_000),
-            flow(3, 0, 5_000),
-            flow(8, 0, 10_000),
-            flow(9, 1, 10_000),
+            flow(7, 0, 0, 10),
+            flow(3, 0, 1, 5),
+            flow(8, 0, 1, 10),
+            flow(9, 1, 0, 10),
         ],
         rules: rules(),
         stop_ps: Some(2_000_000),
