@@ -129,7 +129,7 @@ fn adapters_text(found: &[AdapterInfo]) -> String {
         .chain(limits)
         .collect()
     }));
-    align(&rows)
+    align(&rows, 4)
 }
 
 /// Lists the presets, or prints one.

@@ -31,7 +31,7 @@ impl Estimate {
         }
     }
 
-    /// Share done [millionths]: of the simulated time or of the traffic, whichever is nearer to its end.
+    /// Share done \[millionths\]: of the simulated time or of the traffic, whichever is nearer to its end.
     pub(super) fn share(&self, progress: &Progress) -> u64 {
         let share = |n: u64, of: u64| {
             scaled_ratio(u128::from(n), u128::from(of), MILLION)

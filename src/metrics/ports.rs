@@ -12,7 +12,7 @@ pub struct QueueRow {
     pub port: usize,
     /// Class (case index); `None` is the control queue of PFC frames.
     pub class: Option<usize>,
-    /// Egress queue averaged over the simulated time [bytes / 1000].
+    /// Egress queue averaged over the simulated time \[bytes / 1000\].
     pub mean_queue_millibytes: u64,
     /// Counters of the queue.
     pub outcome: QueueOutcome,
@@ -29,9 +29,9 @@ pub struct LinkRow {
     pub tx_bytes: u64,
     /// Bytes sent with preamble and gap.
     pub tx_wire_bytes: u64,
-    /// Time the channel was sending [ps].
+    /// Time the channel was sending \[ps\].
     pub busy_ps: u64,
-    /// Busy time over simulated time [millionths], at most one.
+    /// Busy time over simulated time \[millionths\], at most one.
     pub utilization_millionths: u64,
     /// Frames lost on the way.
     pub lost_packets: u64,

@@ -46,25 +46,25 @@ pub struct Manifest {
     pub warnings: Vec<String>,
     /// Where it ran.
     pub adapter: AdapterInfo,
-    /// Window [ps].
+    /// Window \[ps\].
     pub window_ps: u32,
     /// Windows taken.
     pub windows: u64,
-    /// Device state [bytes].
+    /// Device state \[bytes\].
     pub state_bytes: u64,
     /// Start, as ISO 8601 in UTC.
     pub started_utc: String,
-    /// Wall-clock time of the simulation [s].
+    /// Wall-clock time of the simulation \[s\].
     pub wall_s: f64,
-    /// Wall-clock time from reading the scenario to writing this [s].
+    /// Wall-clock time from reading the scenario to writing this \[s\].
     pub total_wall_s: f64,
-    /// Simulated time [ps].
+    /// Simulated time \[ps\].
     pub end_ps: u64,
     /// True if events were left at the end.
     pub stopped: bool,
     /// Frames of any kind that arrived over a link.
     pub packet_hops: u64,
-    /// The same over `wall_s` [1/s].
+    /// The same over `wall_s` \[1/s\].
     pub packet_hops_per_s: Option<u64>,
     /// The other files; each is the same on every engine.
     pub files: Vec<FileRecord>,
@@ -108,7 +108,7 @@ impl Manifest {
     }
 }
 
-/// Events over a time [1/s]; `None` of no time at all.
+/// Events over a time \[1/s\]; `None` of no time at all.
 #[must_use]
 pub(crate) fn per_second(events: u64, wall: Duration) -> Option<u64> {
     crate::metrics::scaled_ratio(u128::from(events), wall.as_nanos(), 1_000_000_000)

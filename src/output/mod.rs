@@ -17,10 +17,10 @@ use std::path::PathBuf;
 
 pub use columns::{FLOWS, LINKS, PORTS, SampleRow, Sampled, TIMESERIES};
 pub use folder::ResultFolder;
+pub(crate) use manifest::per_second;
 pub use manifest::{Manifest, RunRecord};
 pub use schema::schema;
 pub use summary_table::{SUMMARY, SummaryRow};
-pub(crate) use manifest::per_second;
 pub(crate) use summary_text::align;
 pub use summary_text::{plan_text, summary_text};
 pub use table::{Column, FileRecord, Kind};
@@ -50,7 +50,7 @@ pub const SCHEMA_JSON: &str = "schema.json";
 /// How the results came about.
 pub const MANIFEST_JSON: &str = "manifest.json";
 
-/// What [`write`] made.
+/// What [`write()`] made.
 #[derive(Debug, Clone)]
 pub struct Written {
     /// The folder.

@@ -94,7 +94,7 @@ fn flow_table(plan: &Plan, metrics: &Metrics) -> String {
                 .map(|g| flow_cells(group_name(plan, g.group), g)),
         );
     }
-    align(&rows)
+    align(&rows, 1)
 }
 
 fn flow_cells(name: &str, g: &GroupSummary) -> Vec<String> {
@@ -123,8 +123,8 @@ fn flow_cells(name: &str, g: &GroupSummary) -> Vec<String> {
     cells
 }
 
-/// Columns side by side: the first to the left, the others to the right.
-pub(crate) fn align(rows: &[Vec<String>]) -> String {
+/// Columns side by side: the first `n_text` to the left, the others to the right.
+pub(crate) fn align(rows: &[Vec<String>], n_text: usize) -> String {
     let n = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |c: usize| {
         rows.iter()
@@ -138,10 +138,11 @@ pub(crate) fn align(rows: &[Vec<String>]) -> String {
     for row in rows {
         let mut text = String::new();
         for (c, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let _ = if c == 0 {
-                write!(text, "{cell:<width$}")
+            let gap = if c == 0 { "" } else { "  " };
+            let _ = if c < n_text {
+                write!(text, "{gap}{cell:<width$}")
             } else {
-                write!(text, "  {cell:>width$}")
+                write!(text, "{gap}{cell:>width$}")
             };
         }
         line(&mut out, &text);
