@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::cli::ProgressMode;
 use crate::commands::terminal;
-use crate::engine::Progress;
+use crate::engine::{Progress, Report};
 use crate::metrics::{MILLION, expected_data_hops, scaled_ratio};
 use crate::output::per_second;
 use crate::output::units::{count, time};
@@ -54,9 +54,19 @@ impl Estimate {
     }
 }
 
+/// Shortest time between two reports.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Tells about progress, not more often than anybody reads.
+#[derive(Debug)]
+pub(super) struct Reporter {
+    voice: Voice,
+    last: Option<Duration>,
+}
+
 /// Who tells.
 #[derive(Debug)]
-pub(super) enum Reporter {
+enum Voice {
     Nobody,
     Bar(ProgressBar, Estimate),
     JsonLines(Estimate),
@@ -64,47 +74,47 @@ pub(super) enum Reporter {
 
 impl Reporter {
     pub(super) fn new(mode: ProgressMode, quiet: bool, plan: &Plan) -> Self {
-        match mode {
-            ProgressMode::Jsonl => {
-                let reporter = Self::JsonLines(Estimate::new(plan));
-                let flows = plan.case.flows.len();
-                let line = json!({ "event": "started", "scenario": plan.name, "flows": flows, "stop_ps": plan.case.stop_ps });
-                terminal::tell(&line.to_string());
-                reporter
-            }
+        let voice = match mode {
+            ProgressMode::Jsonl => Voice::JsonLines(Estimate::new(plan)),
             ProgressMode::Auto if !quiet && std::io::stderr().is_terminal() => {
-                Self::Bar(bar(), Estimate::new(plan))
+                Voice::Bar(bar(), Estimate::new(plan))
             }
-            ProgressMode::Auto | ProgressMode::None => Self::Nobody,
+            ProgressMode::Auto | ProgressMode::None => Voice::Nobody,
+        };
+        if let Voice::JsonLines(estimate) = &voice {
+            terminal::tell(&started_line(estimate, plan));
         }
+        Self { voice, last: None }
     }
 
-    pub(super) fn update(&self, progress: &Progress) {
-        match self {
-            Self::Nobody => {}
-            Self::Bar(bar, estimate) => {
+    pub(super) fn update(&mut self, progress: &Progress) {
+        if !self.is_due(progress.wall) {
+            return;
+        }
+        match &self.voice {
+            Voice::Nobody => {}
+            Voice::Bar(bar, estimate) => {
                 bar.set_position(estimate.share(progress));
                 bar.set_message(message(estimate, progress));
             }
-            Self::JsonLines(estimate) => terminal::tell(&json_line(estimate, progress)),
+            Voice::JsonLines(estimate) => terminal::tell(&progress_line(estimate, progress)),
         }
     }
 
-    /// Clears the bar; says how it ended.
-    pub(super) fn finish(&self, progress: &Progress, interrupted: bool) {
-        match self {
-            Self::Nobody => {}
-            Self::Bar(bar, _) => bar.finish_and_clear(),
-            Self::JsonLines(_) => {
-                let event = if interrupted {
-                    "interrupted"
-                } else {
-                    "finished"
-                };
-                let hops = progress.packet_hops;
-                let line = json!({ "event": event, "time_ps": progress.now_ps, "packet_hops": hops, "wall_s": wall_s(progress) });
-                terminal::tell(&line.to_string());
-            }
+    fn is_due(&mut self, now: Duration) -> bool {
+        let due = self.last.is_none_or(|last| now >= last + PAUSE);
+        if due {
+            self.last = Some(now);
+        }
+        due
+    }
+
+    /// Clears the bar; says how the run ended, at which simulated time.
+    pub(super) fn finish(&self, report: &Report) {
+        match &self.voice {
+            Voice::Nobody => {}
+            Voice::Bar(bar, _) => bar.finish_and_clear(),
+            Voice::JsonLines(_) => terminal::tell(&ended_line(report)),
         }
     }
 }
@@ -132,7 +142,7 @@ fn message(estimate: &Estimate, progress: &Progress) -> String {
     text
 }
 
-fn json_line(estimate: &Estimate, progress: &Progress) -> String {
+fn progress_line(estimate: &Estimate, progress: &Progress) -> String {
     json!({
         "event": "progress",
         "time_ps": progress.now_ps,
@@ -144,6 +154,24 @@ fn json_line(estimate: &Estimate, progress: &Progress) -> String {
         "done_millionths": estimate.share(progress),
         "wall_s": wall_s(progress),
         "eta_s": estimate.remaining(progress).map(|d| d.as_secs_f64()),
+    })
+    .to_string()
+}
+
+fn started_line(estimate: &Estimate, plan: &Plan) -> String {
+    let (flows, stop_ps) = (estimate.flows, estimate.stop_ps);
+    json!({ "event": "started", "scenario": plan.name, "flows": flows, "stop_ps": stop_ps })
+        .to_string()
+}
+
+fn ended_line(report: &Report) -> String {
+    let progress = &report.progress;
+    json!({
+        "event": if report.interrupted { "interrupted" } else { "finished" },
+        "time_ps": report.outcome.end_ps,
+        "packet_hops": progress.packet_hops,
+        "flows_ended": progress.flows_ended,
+        "wall_s": wall_s(progress),
     })
     .to_string()
 }
@@ -200,7 +228,7 @@ mod tests {
     #[test]
     fn a_line_of_json_is_one_object() {
         let estimate = Estimate::new(&testing::plan());
-        let line = json_line(&estimate, &at(1_000_000, 35, 2));
+        let line = progress_line(&estimate, &at(1_000_000, 35, 2));
         assert!(!line.contains('\n'));
         let value: serde_json::Value = serde_json::from_str(&line).expect("JSON");
         assert_eq!(
@@ -211,6 +239,16 @@ mod tests {
             (&value["done_millionths"], &value["eta_s"]),
             (&json!(500_000), &json!(2.0))
         );
+    }
+
+    #[test]
+    fn reports_keep_their_distance() {
+        let mut reporter = Reporter {
+            voice: Voice::Nobody,
+            last: None,
+        };
+        let due = [0, 1, 199, 200, 399, 400].map(|ms| reporter.is_due(Duration::from_millis(ms)));
+        assert_eq!(due, [true, false, false, true, false, true]);
     }
 
     #[test]

@@ -66,7 +66,7 @@ fn simulate(
         stop,
     };
     let report = engine(&plan.case, &options(plan, args), &mut watch)?;
-    watch.reporter.finish(&report.progress, report.interrupted);
+    watch.reporter.finish(&report);
     let record = RunRecord {
         started,
         total_wall: clock.elapsed(),
