@@ -1,12 +1,16 @@
 //! fabricsim: a packet-level simulator of AI-cluster networks on compute shaders.
 
 pub mod case;
+pub mod cli;
+pub mod commands;
 pub mod engine;
 pub mod error;
 pub mod fabric;
 pub mod import;
 mod kernels;
+pub mod metrics;
 pub mod outcome;
+pub mod output;
 pub mod plan;
 pub mod scenario;
 mod state;
