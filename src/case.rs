@@ -39,7 +39,7 @@ pub struct ClassSpec {
     pub lossless: bool,
     /// True: packets of the class are ECN-capable.
     pub ecn: bool,
-    /// 0 = strict priority; otherwise the deficit round robin quantum [bytes], at least the largest frame.
+    /// 0 = strict priority; otherwise the deficit round robin quantum (bytes), at least the largest frame.
     pub quantum_bytes: u32,
 }
 
@@ -65,7 +65,7 @@ pub struct NodeSpec {
     pub n_ports: u32,
     /// Seed of this switch's ECMP hash.
     pub hash_seed: u32,
-    /// Shared pool [bytes]: buffer minus all headroom and reserves; at most 256 MiB. 0 for endpoints.
+    /// Shared pool (bytes): buffer minus all headroom and reserves; at most 256 MiB. 0 for endpoints.
     pub pool_bytes: u32,
     /// Cut-through (true) or store-and-forward (false). False for endpoints.
     pub cut_through: bool,
@@ -78,27 +78,27 @@ pub struct PortSpec {
     pub node: u32,
     /// Port at the other end of the link.
     pub peer: u32,
-    /// Rate of the outgoing channel [kb/s]; reports only, the model uses `byte_time_q16`.
+    /// Rate of the outgoing channel (kb/s); reports only, the model uses `byte_time_q16`.
     pub rate_kbps: u64,
-    /// Time of one byte on the wire [2^-16 ps], rounded down; at most 2^31 (one byte in 32,768 ps).
+    /// Time of one byte on the wire (2^-16 ps), rounded down; at most 2^31 (one byte in 32,768 ps).
     pub byte_time_q16: u32,
-    /// From the end of transmission to the receiver acting on a packet [ps]: propagation, PHY, receiver pipeline.
+    /// From the end of transmission to the receiver acting on a packet (ps): propagation, PHY, receiver pipeline.
     pub delay_ps: u32,
-    /// The same for a PFC frame [ps]: propagation, PHY, and the response time of the receiver.
+    /// The same for a PFC frame (ps): propagation, PHY, and the response time of the receiver.
     pub pfc_delay_ps: u32,
-    /// Reserve of each class for packets that enter here [bytes].
+    /// Reserve of each class for packets that enter here (bytes).
     pub reserve_bytes: u32,
-    /// Headroom of each lossless class for packets that enter here [bytes].
+    /// Headroom of each lossless class for packets that enter here (bytes).
     pub headroom_bytes: u32,
-    /// XON when shared use is at least this far below the threshold [bytes].
+    /// XON when shared use is at least this far below the threshold (bytes).
     pub xon_gap_bytes: u32,
-    /// Dynamic threshold factor of lossless ingress [1/128], 1 to 1024.
+    /// Dynamic threshold factor of lossless ingress (1/128), 1 to 1024.
     pub alpha_q7: u32,
-    /// Dynamic threshold factor of a lossy egress queue here [1/128], 1 to 1024.
+    /// Dynamic threshold factor of a lossy egress queue here (1/128), 1 to 1024.
     pub alpha_lossy_q7: u32,
     /// ECN marking of packets that leave here.
     pub ecn: EcnSpec,
-    /// Probability that a frame sent here is lost on the link [2^-32]; PFC frames are never lost.
+    /// Probability that a frame sent here is lost on the link (2^-32); PFC frames are never lost.
     pub loss_q32: u32,
     /// Deterministic loss: every n-th frame sent here (counting all but PFC frames) is lost; 0 = off.
     pub drop_every: u32,
@@ -107,9 +107,9 @@ pub struct PortSpec {
 /// RED-like marking on the instantaneous egress queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct EcnSpec {
-    /// No marks up to here [bytes].
+    /// No marks up to here (bytes).
     pub kmin_bytes: u32,
-    /// Every packet is marked above here [bytes].
+    /// Every packet is marked above here (bytes).
     pub kmax_bytes: u32,
     /// Slope mantissa: a packet at queue q in between is marked if its draw (32 bit) is below
     /// `((q - kmin) * slope) >> slope_shift`, computed in 64 bits.
@@ -149,13 +149,13 @@ pub struct FlowSpec {
     pub dst: u32,
     /// Class of its data packets.
     pub class: u32,
-    /// Message size [bytes], at least 1.
+    /// Message size (bytes), at least 1.
     pub size_bytes: u64,
     /// Packets: `ceil(size / mtu)`, at most 2^31 - 1.
     pub n_packets: u32,
-    /// Payload of the last packet [bytes].
+    /// Payload of the last packet (bytes).
     pub last_payload_bytes: u32,
-    /// Release time [ps]; with `after`, the delay that follows the completion it waits for.
+    /// Release time (ps); with `after`, the delay that follows the completion it waits for.
     pub start_ps: u64,
     /// Released by the completion of another flow at this flow's source, not by time.
     pub after: Option<After>,
@@ -167,7 +167,7 @@ pub struct FlowSpec {
     pub path_data: Vec<u32>,
     /// Egress ports at the switches of the acknowledgement path, if pinned.
     pub path_ack: Vec<u32>,
-    /// Largest unacknowledged payload [bytes]; 0 = unlimited.
+    /// Largest unacknowledged payload (bytes); 0 = unlimited.
     pub window_bytes: u32,
 }
 
@@ -215,7 +215,7 @@ pub enum Reaction {
 /// Transport, framing and congestion control of a whole case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rules {
-    /// Largest payload of a packet [bytes].
+    /// Largest payload of a packet (bytes).
     pub mtu_bytes: u32,
     /// Frame bytes of a data packet beyond its payload.
     pub data_header_bytes: u32,
@@ -229,7 +229,7 @@ pub struct Rules {
     pub pfc_bytes: u32,
     /// Wire bytes around every frame (preamble, inter-packet gap).
     pub gap_bytes: u32,
-    /// Durations are rounded down to a multiple of this [ps]; 1 normally, 1000 to copy ns-3.
+    /// Durations are rounded down to a multiple of this (ps); 1 normally, 1000 to copy ns-3.
     pub grain_ps: u32,
     /// Class of acknowledgements; `None` = class of the flow.
     pub ack_class: Option<u32>,
@@ -245,11 +245,11 @@ pub struct Rules {
     pub hpcc_wakeup: bool,
     /// An ACK every this many in-order packets, and for the last packet.
     pub ack_every: u32,
-    /// Shortest time between two NAKs for one expected PSN [ps]; 0 = only one.
+    /// Shortest time between two NAKs for one expected PSN (ps); 0 = only one.
     pub nak_interval_ps: u64,
     /// Loss recovery.
     pub recovery: Recovery,
-    /// Retransmission timeout [ps]; 0 = none.
+    /// Retransmission timeout (ps); 0 = none.
     pub rto_ps: u64,
     /// Consecutive timeouts without progress after which a flow fails.
     pub retry_limit: u32,
@@ -257,7 +257,7 @@ pub struct Rules {
     pub variable_window: bool,
     /// How marks are echoed.
     pub cnp_mode: CnpMode,
-    /// Shortest time between two CNPs of a flow [ps].
+    /// Shortest time between two CNPs of a flow (ps).
     pub cnp_interval_ps: u64,
     /// Sender's reaction.
     pub reaction: Reaction,
@@ -268,35 +268,35 @@ pub struct Rules {
 /// DCQCN reaction point parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Dcqcn {
-    /// Gain g [2^-32].
+    /// Gain g (2^-32).
     pub g_q32: u32,
-    /// Alpha at the first CNP [2^-32].
+    /// Alpha at the first CNP (2^-32).
     pub alpha_init_q32: u32,
-    /// Alpha timer period [ps], at least 1.
+    /// Alpha timer period (ps), at least 1.
     pub alpha_period_ps: u64,
-    /// Cut clock period [ps], firmware only, at least 1.
+    /// Cut clock period (ps), firmware only, at least 1.
     pub cut_period_ps: u64,
-    /// Extra delay of the first cut after the first CNP [ps], firmware only.
+    /// Extra delay of the first cut after the first CNP (ps), firmware only.
     pub first_cut_extra_ps: u64,
-    /// Increase timer period [ps], at least 1.
+    /// Increase timer period (ps), at least 1.
     pub increase_period_ps: u64,
-    /// Byte counter [frame bytes]; 0 = off. Paper only.
+    /// Byte counter (frame bytes); 0 = off. Paper only.
     pub byte_counter_bytes: u32,
     /// F, stages of fast recovery.
     pub fast_recovery: u32,
-    /// Additive step [kb/s].
+    /// Additive step (kb/s).
     pub rate_ai_kbps: u32,
-    /// Hyper step [kb/s].
+    /// Hyper step (kb/s).
     pub rate_hai_kbps: u32,
-    /// Floor [kb/s], at least 1.
+    /// Floor (kb/s), at least 1.
     pub rate_min_kbps: u32,
-    /// Ceiling [kb/s]; 0 = line rate.
+    /// Ceiling (kb/s); 0 = line rate.
     pub rate_max_kbps: u32,
-    /// Rate set by the first CNP [kb/s]; 0 = keep. Firmware only.
+    /// Rate set by the first CNP (kb/s); 0 = keep. Firmware only.
     pub rate_first_cnp_kbps: u32,
     /// Cut by `alpha >> cut_shift`; 1 = alpha/2.
     pub cut_shift: u32,
-    /// One cut leaves at least this share of the rate [2^-32]; 0 = no limit.
+    /// One cut leaves at least this share of the rate (2^-32); 0 = no limit.
     pub min_keep_q32: u32,
     /// Every cut lowers the target to the current rate.
     pub clamp_target: bool,

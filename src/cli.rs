@@ -37,6 +37,28 @@ pub enum Command {
     Reference,
     /// Turn the files of another simulator into a scenario
     Import(ImportArgs),
+    /// Measure the speed of this machine; CSV
+    Bench(BenchArgs),
+}
+
+/// Arguments of `bench`.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct BenchArgs {
+    /// Fabric sizes
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = crate::bench::SIZES)]
+    pub endpoints: Vec<u32>,
+    /// One pattern instead of all
+    #[arg(long, value_name = "PATTERN", value_enum)]
+    pub pattern: Option<crate::bench::Pattern>,
+    /// Payload of each load, in megabytes
+    #[arg(long, value_name = "MB", default_value_t = 4000)]
+    pub megabytes: u64,
+    /// auto, gpu, vulkan-cpu, builtin, or part of an adapter's name
+    #[arg(long, value_name = "ADAPTER", default_value = "builtin", value_parser = parse_adapter)]
+    pub adapter: AdapterChoice,
+    /// Threads of the built-in adapter; 0 is one a core
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub threads: usize,
 }
 
 /// A scenario file and changes to it.

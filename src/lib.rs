@@ -1,5 +1,6 @@
 //! fabricsim: a packet-level simulator of AI-cluster networks on compute shaders.
 
+pub mod bench;
 pub mod case;
 pub mod cli;
 pub mod commands;

@@ -21,11 +21,11 @@ pub enum FlowStatus {
 pub struct FlowOutcome {
     /// State at the end.
     pub status: FlowStatus,
-    /// Release [ps]; meaningless while waiting.
+    /// Release (ps); meaningless while waiting.
     pub start_ps: u64,
-    /// Last acknowledgement at the sender, or the failure [ps].
+    /// Last acknowledgement at the sender, or the failure (ps).
     pub finish_ps: Option<u64>,
-    /// Last in-order byte at the receiver [ps].
+    /// Last in-order byte at the receiver (ps).
     pub receive_ps: Option<u64>,
     /// Data packets sent, retransmissions included.
     pub tx_packets: u64,
@@ -47,9 +47,9 @@ pub struct FlowOutcome {
     pub duplicates: u32,
     /// In-order packets at the receiver.
     pub received_packets: u32,
-    /// Sender's rate at the end [kb/s].
+    /// Sender's rate at the end (kb/s).
     pub rate_kbps: u32,
-    /// Sender's alpha at the end [2^-32].
+    /// Sender's alpha at the end (2^-32).
     pub alpha_q32: u32,
 }
 
@@ -70,11 +70,11 @@ pub struct QueueOutcome {
     pub drop_packets: u64,
     /// Frame bytes of these.
     pub drop_bytes: u64,
-    /// Largest egress queue [bytes].
+    /// Largest egress queue (bytes).
     pub max_queue_bytes: u32,
-    /// Egress queue integrated over time [byte ps].
+    /// Egress queue integrated over time (byte ps).
     pub queue_byte_ps: u128,
-    /// Largest headroom use of packets that entered here [bytes].
+    /// Largest headroom use of packets that entered here (bytes).
     pub max_headroom_bytes: u32,
     /// XOFF frames sent from here for this class.
     pub xoff_sent: u64,
@@ -84,14 +84,14 @@ pub struct QueueOutcome {
     pub xoff_received: u64,
     /// XON frames that took effect here.
     pub xon_received: u64,
-    /// Time this egress class was paused [ps].
+    /// Time this egress class was paused (ps).
     pub paused_ps: u64,
 }
 
 /// Everything an engine reports about a case.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Outcome {
-    /// End of the simulation [ps]: the stop time if events were left, else the last event.
+    /// End of the simulation (ps): the stop time if events were left, else the last event.
     pub end_ps: u64,
     /// True if events were left at the stop time (or the run was interrupted there).
     pub stopped: bool,

@@ -20,7 +20,7 @@ pub struct Plan {
     pub groups: Vec<String>,
     /// Traffic group of each flow, an index into `groups`.
     pub group_of_flow: Vec<u32>,
-    /// Completion time of each flow alone in the empty fabric, last acknowledgement included [ps].
+    /// Completion time of each flow alone in the empty fabric, last acknowledgement included (ps).
     pub ideal_fct_ps: Vec<u64>,
     /// Time series asked for.
     pub sampling: Option<Sampling>,

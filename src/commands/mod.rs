@@ -1,5 +1,6 @@
 //! What each subcommand does.
 
+mod bench;
 mod import;
 mod info;
 mod observe;
@@ -52,6 +53,7 @@ pub fn execute(cli: &Cli) -> Result<u8, Error> {
         Command::Presets(args) => info::presets(args)?,
         Command::Reference => terminal::print(&crate::scenario::reference_markdown())?,
         Command::Import(args) => import::import(args)?,
+        Command::Bench(args) => bench::bench(args)?,
     }
     Ok(0)
 }

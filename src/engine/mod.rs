@@ -40,7 +40,7 @@ pub struct Options {
     pub adapter: AdapterChoice,
     /// Threads of the built-in adapter; 0 = one a core.
     pub threads: usize,
-    /// Window [ps]; `None` = the whole lookahead.
+    /// Window (ps); `None` = the whole lookahead.
     pub window_ps: Option<u32>,
     /// Time series to record.
     pub sampling: Option<Sampling>,
@@ -49,7 +49,7 @@ pub struct Options {
 /// A time series: state just before the events of each multiple of the interval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sampling {
-    /// Distance of samples [ps].
+    /// Distance of samples (ps).
     pub interval_ps: u64,
     /// Ports to sample (case index).
     pub ports: Vec<u32>,
@@ -60,7 +60,7 @@ pub struct Sampling {
 /// State of a run, for people and machines that wait for it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Progress {
-    /// Simulated time [ps].
+    /// Simulated time (ps).
     pub now_ps: u64,
     /// Frames that crossed a link so far, of any kind.
     pub packet_hops: u64,
@@ -75,7 +75,7 @@ pub struct Progress {
 /// One sample of the time series.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// When [ps].
+    /// When (ps).
     pub time_ps: u64,
     /// Per sampled port and class, in order.
     pub queues: Vec<QueueSample>,
@@ -90,7 +90,7 @@ pub struct QueueSample {
     pub port: u32,
     /// Class (case index).
     pub class: u32,
-    /// Queue [bytes].
+    /// Queue (bytes).
     pub queue_bytes: u32,
     /// Frame bytes sent since the start.
     pub tx_bytes: u64,
@@ -103,9 +103,9 @@ pub struct QueueSample {
 pub struct FlowSample {
     /// Flow (case index).
     pub flow: u32,
-    /// Rate [kb/s].
+    /// Rate (kb/s).
     pub rate_kbps: u32,
-    /// Alpha [2^-32].
+    /// Alpha (2^-32).
     pub alpha_q32: u32,
     /// Packets acknowledged.
     pub acked_packets: u32,
@@ -148,9 +148,9 @@ pub struct AdapterInfo {
     pub backend: String,
     /// Driver and version.
     pub driver: String,
-    /// Largest storage binding [bytes]; 0 = main memory.
+    /// Largest storage binding (bytes); 0 = main memory.
     pub max_binding_bytes: u64,
-    /// Largest buffer [bytes]; 0 = main memory.
+    /// Largest buffer (bytes); 0 = main memory.
     pub max_buffer_bytes: u64,
 }
 
@@ -161,7 +161,7 @@ pub struct Report {
     pub outcome: Outcome,
     /// Where it ran.
     pub adapter: AdapterInfo,
-    /// Window used [ps].
+    /// Window used (ps).
     pub window_ps: u32,
     /// Windows taken.
     pub windows: u64,

@@ -1,7 +1,7 @@
 //! The loop around the windows: limits, epochs, samples, growth, progress, and the outcome at the end.
 
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::case::Case;
 use crate::engine::device::{Device, SYNC, Upkeep};
@@ -9,13 +9,13 @@ use crate::engine::native::Native;
 use crate::engine::{FlowSample, Observer, Options, Progress, QueueSample, Report, Sample, Sampling, select};
 use crate::error::Error;
 use crate::kernels::{self, Flow, Port, Queue};
-use crate::outcome::Outcome;
 use crate::state::buffers::Buffers;
 use crate::state::grow::grow;
 use crate::state::layout::{EPOCH_LIMIT_PS, Layout, Part, join, pack, pair};
 use crate::state::readout;
 
 const BLOCK: usize = kernels::SCENARIO_WORDS as usize;
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 /// A window that starts behind this moves the epoch.
 const EPOCH_HALF_PS: u32 = EPOCH_LIMIT_PS / 2;
 
@@ -44,6 +44,7 @@ pub fn run_batch(cases: &[&Case], options: &Options, observer: &mut dyn Observer
         windows: 0,
         state_bytes,
         started: Instant::now(),
+        reported: Instant::now(),
         interrupted: false,
     };
     run.advance(observer)?;
@@ -99,6 +100,7 @@ struct Run<'a> {
     windows: u64,
     state_bytes: u64,
     started: Instant,
+    reported: Instant,
     interrupted: bool,
 }
 
@@ -116,7 +118,7 @@ impl Run<'_> {
                 self.grow()?;
                 continue;
             }
-            self.interrupted |= observer.progress(&self.progress()) == ControlFlow::Break(());
+            self.report_progress(observer);
             if self.clocks.iter().any(|c| c.unfinished != 0) {
                 continue;
             }
@@ -167,10 +169,18 @@ impl Run<'_> {
         self.device.put(buffers, &self.layout)
     }
 
+    fn report_progress(&mut self, observer: &mut dyn Observer) {
+        if self.reported.elapsed() >= PROGRESS_INTERVAL {
+            self.reported = Instant::now();
+            self.interrupted |= observer.progress(&self.progress()) == ControlFlow::Break(());
+        }
+    }
+
+    /// State of the run. A case that has nothing left to do does not hold back the clock.
     fn progress(&self) -> Progress {
         let sum = |f: &dyn Fn(&Clock) -> u64| self.clocks.iter().map(f).sum();
         Progress {
-            now_ps: self.clocks.iter().map(Clock::now_ps).min().unwrap_or(0),
+            now_ps: self.clocks.iter().filter(|c| !c.drained).map(Clock::now_ps).min().unwrap_or(0),
             packet_hops: sum(&|c| c.hops),
             data_hops: sum(&|c| c.data_hops),
             flows_ended: sum(&|c| c.ended),
@@ -238,13 +248,13 @@ impl Run<'_> {
         host.put(buffers, &self.layout)?;
         host.upkeep(Upkeep::Settle)?;
         let buffers = host.take()?;
-        let progress = self.progress();
+        let now_ps = ends.iter().map(|e| e.0).max().unwrap_or(0);
+        let progress = Progress { now_ps, ..self.progress() };
         let mut reports = Vec::new();
         for (s, (end_ps, stopped)) in ends.into_iter().enumerate() {
             let (case, part) = (self.cases[s], &self.layout.parts[s]);
             readout::check_conservation(case, &buffers, &self.layout, part)?;
             let outcome = readout::outcome(case, &buffers, &self.layout, part, self.clocks[s].base_ps, end_ps, stopped);
-            warn_of_drops(case, &outcome);
             reports.push(Report {
                 outcome,
                 adapter: self.device.info(),
@@ -266,15 +276,5 @@ impl Run<'_> {
             return (readout::last_event_ps(buffers, part), false);
         }
         (clock.now_ps(), true)
-    }
-}
-
-/// A lossless class that loses frames is a mistake in the buffer settings, and worth saying aloud.
-fn warn_of_drops(case: &Case, outcome: &Outcome) {
-    let stride = case.classes.len() + 1;
-    let lossless = |i: usize| i % stride > 0 && case.classes[i % stride - 1].lossless;
-    let drops: u64 = outcome.queues.iter().enumerate().filter(|(i, _)| lossless(*i)).map(|(_, q)| q.drop_packets).sum();
-    if drops > 0 {
-        log::warn!("{drops} frames of lossless classes were dropped: headroom is too small for these links");
     }
 }

@@ -13,15 +13,15 @@ pub struct FlowRow {
     pub id: u32,
     /// Traffic group, an index into the plan's groups.
     pub group: Option<usize>,
-    /// Message size \[bytes\].
+    /// Message size (bytes).
     pub size_bytes: u64,
-    /// Time of the flow alone in the empty fabric \[ps\].
+    /// Time of the flow alone in the empty fabric (ps).
     pub ideal_fct_ps: Option<u64>,
-    /// From release to the last acknowledgement \[ps\]; only of flows that are done.
+    /// From release to the last acknowledgement (ps); only of flows that are done.
     pub fct_ps: Option<u64>,
     /// Completion time over ideal completion time \[millionths\].
     pub slowdown_millionths: Option<u64>,
-    /// Message bits over completion time \[kb/s\].
+    /// Message bits over completion time (kb/s).
     pub goodput_kbps: Option<u64>,
     /// Counters of the flow.
     pub outcome: FlowOutcome,

@@ -29,7 +29,7 @@ pub struct LinkRow {
     pub tx_bytes: u64,
     /// Bytes sent with preamble and gap.
     pub tx_wire_bytes: u64,
-    /// Time the channel was sending \[ps\].
+    /// Time the channel was sending (ps).
     pub busy_ps: u64,
     /// Busy time over simulated time \[millionths\], at most one.
     pub utilization_millionths: u64,

@@ -20,19 +20,19 @@ pub struct GroupSummary {
     pub running: u64,
     /// Flows never released.
     pub waiting: u64,
-    /// Size of all flows \[bytes\].
+    /// Size of all flows (bytes).
     pub offered_bytes: u64,
-    /// Size of the flows that are done \[bytes\].
+    /// Size of the flows that are done (bytes).
     pub done_bytes: u64,
-    /// From the first release to the last completion \[ps\].
+    /// From the first release to the last completion (ps).
     pub makespan_ps: Option<u64>,
-    /// Bits done over makespan \[kb/s\].
+    /// Bits done over makespan (kb/s).
     pub aggregate_goodput_kbps: Option<u64>,
-    /// Completion times \[ps\] of flows that are done.
+    /// Completion times (ps) of flows that are done.
     pub fct_ps: Option<Distribution>,
     /// Slowdowns \[millionths\] of flows that are done.
     pub slowdown_millionths: Option<Distribution>,
-    /// Goodputs \[kb/s\] of flows that are done.
+    /// Goodputs (kb/s) of flows that are done.
     pub goodput_kbps: Option<Distribution>,
     /// Jain's fairness index of the goodputs \[millionths\].
     pub jain_millionths: Option<u64>,
@@ -70,7 +70,7 @@ pub struct Place {
 /// The network as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FabricSummary {
-    /// Simulated time \[ps\].
+    /// Simulated time (ps).
     pub end_ps: u64,
     /// True if events were left at the end.
     pub stopped: bool,
@@ -84,9 +84,9 @@ pub struct FabricSummary {
     pub paused_queues: u64,
     /// Port queues that PFC can pause.
     pub lossless_queues: u64,
-    /// Time paused, summed over port queues \[ps\].
+    /// Time paused, summed over port queues (ps).
     pub paused_ps: u64,
-    /// The queue paused longest in total \[ps\].
+    /// The queue paused longest in total (ps).
     pub most_paused: Option<Place>,
     /// Frames marked CE by switches.
     pub ecn_marked_packets: u64,
@@ -98,9 +98,9 @@ pub struct FabricSummary {
     pub lossless_discard_packets: u64,
     /// Frames lost on links.
     pub lost_packets: u64,
-    /// The largest egress queue of a switch \[bytes\].
+    /// The largest egress queue of a switch (bytes).
     pub largest_queue: Option<Place>,
-    /// The largest headroom use \[bytes\].
+    /// The largest headroom use (bytes).
     pub largest_headroom: Option<Place>,
     /// Busy time of all channels over simulated time \[millionths\].
     pub mean_utilization_millionths: u64,

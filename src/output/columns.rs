@@ -355,7 +355,7 @@ pub static LINKS: &[Column<LinkRow>] = &[
 /// A sample of one queue or one flow: a row of `timeseries.csv`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleRow {
-    /// When \[ps\].
+    /// When (ps).
     pub time_ps: u64,
     /// What was sampled.
     pub of: Sampled,

@@ -46,11 +46,11 @@ pub struct Manifest {
     pub warnings: Vec<String>,
     /// Where it ran.
     pub adapter: AdapterInfo,
-    /// Window \[ps\].
+    /// Window (ps).
     pub window_ps: u32,
     /// Windows taken.
     pub windows: u64,
-    /// Device state \[bytes\].
+    /// Device state (bytes).
     pub state_bytes: u64,
     /// Start, as ISO 8601 in UTC.
     pub started_utc: String,
@@ -58,7 +58,7 @@ pub struct Manifest {
     pub wall_s: f64,
     /// Wall-clock time from reading the scenario to writing this \[s\].
     pub total_wall_s: f64,
-    /// Simulated time \[ps\].
+    /// Simulated time (ps).
     pub end_ps: u64,
     /// True if events were left at the end.
     pub stopped: bool,

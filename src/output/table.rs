@@ -133,7 +133,7 @@ pub(super) fn put_some_fixed(out: &mut String, value: Option<u64>, digits: u32) 
 pub struct FileRecord {
     /// Name within the folder.
     pub name: String,
-    /// Size \[bytes\].
+    /// Size (bytes).
     pub bytes: u64,
     /// SHA-256 in hexadecimal.
     pub sha256: String,

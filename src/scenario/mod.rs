@@ -37,7 +37,7 @@ pub use validate::validate;
 /// Entries of lists are named by position or name: `traffic.0.size`, `class.data.ecn`.
 ///
 /// # Errors
-/// [`Error::Input`] for the first mistake found, [`Error::Io`] if a file cannot be read.
+/// [`Error::Input`] for the first mistake found, a file that is not there included; [`Error::Io`] if reading fails half-way.
 pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Plan, Error> {
     let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::IsADirectory | std::io::ErrorKind::InvalidData | std::io::ErrorKind::InvalidInput => {

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::kernels::{self, Flow, Node, Params, Port, Queue};
 use crate::state::buffers::Buffers;
 
-/// Largest near time a window may start at [ps]; beyond, the epoch is moved.
+/// Largest near time a window may start at (ps); beyond, the epoch is moved.
 pub const EPOCH_LIMIT_PS: u32 = 1 << 31;
 const NIL: u32 = kernels::NIL;
 const NEVER: [u32; 2] = [NIL, NIL];
@@ -57,11 +57,11 @@ pub struct Part {
     pub n_flows: u32,
     /// Queues in use a port (classes and the control queue).
     pub n_queues: u32,
-    /// Window [ps].
+    /// Window (ps).
     pub window_ps: u32,
 }
 
-/// The lookahead of a case [ps]: nothing sent takes effect elsewhere sooner.
+/// The lookahead of a case (ps): nothing sent takes effect elsewhere sooner.
 #[must_use]
 pub fn lookahead_ps(case: &Case) -> u32 {
     case.ports.iter().map(|p| p.delay_ps.min(p.pfc_delay_ps)).min().unwrap_or(1)
@@ -386,7 +386,7 @@ fn case_block_words(layout: &Layout) -> usize {
     kernels::SCENARIO_WORDS as usize * layout.parts.len()
 }
 
-/// Largest data frame [bytes].
+/// Largest data frame (bytes).
 pub(crate) fn largest_frame(rules: &Rules) -> u32 {
     rules.mtu_bytes + rules.data_header_bytes + rules.first_extra_bytes
 }
@@ -404,7 +404,7 @@ fn ring_capacity(port: &PortSpec, frame: u32, window_ps: u32) -> u32 {
     u32::try_from(frames.clamp(8, 512)).unwrap_or(512).next_power_of_two()
 }
 
-/// Line rate by the model's rule [kb/s].
+/// Line rate by the model's rule (kb/s).
 pub(crate) fn line_kbps(byte_time_q16: u32) -> u32 {
     u32::try_from(8 * 65_536 * 1_000_000_000_u64 / u64::from(byte_time_q16.max(1))).unwrap_or(u32::MAX)
 }

@@ -34,7 +34,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Time of the last event of a case [ps].
+/// Time of the last event of a case (ps).
 #[must_use]
 pub fn last_event_ps(buffers: &Buffers, part: &Part) -> u64 {
     let nodes: &[Node] = bytemuck::cast_slice(&buffers.nodes);
