@@ -71,6 +71,7 @@ fn end_flow(c: ptr<function, Ctx>, f: u32, status: u32, now: vec2<u32>) {
   let prev = flows[f].list_prev;
   if (prev == NIL) { nodes[n].list_head = next; } else { flows[prev].list_next = next; }
   if (next == NIL) { nodes[n].list_tail = prev; } else { flows[next].list_prev = prev; }
+  if (nodes[n].list_head == NIL) { nodes[n].timer_next = NEVER; }
   if (nodes[n].list_last == f) { nodes[n].list_last = select(prev, NIL, next == NIL); }
 }
 
