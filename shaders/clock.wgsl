@@ -4,7 +4,7 @@
 fn open_next(scenario: u32) {
   let block = scenario * SCENARIO_WORDS;
   let other = 1u - turn.parity;
-  atomicStore(&sync[block + S_TIME + other], INF);
+  atomicStore(&sync[block + S_TIME + other], atomicLoad(&sync[block + S_LIMIT]));
   atomicStore(&sync[block + S_NEXT + other], INF);
   atomicStore(&sync[block + S_UNFINISHED + other], 0u);
 }
@@ -47,10 +47,13 @@ fn publish(n: u32) {
 fn advance_clock(@builtin(global_invocation_id) gid: vec3<u32>) {
   let n = gid.x;
   if (n >= turn.n_nodes) { return; }
-  let block = nodes[n].scenario * SCENARIO_WORDS;
   let other = 1u - turn.parity;
-  if (nodes[n].dirty != 0u) {
-    nodes[n].dirty = 0u;
+  let ran = atomicLoad(&sync[clock_word(ACTIVE, n)]);
+  let known = min(atomicLoad(&sync[clock_word(NEXT, n)]), atomicLoad(&sync[clock_word(INBOX + other, n)]));
+  if (ran == 0u && known == INF) { return; }
+  let block = nodes[n].scenario * SCENARIO_WORDS;
+  if (ran != 0u) {
+    atomicStore(&sync[clock_word(ACTIVE, n)], 0u);
     publish(n);
     if (nodes[n].hops != 0u) {
       count64(block + S_HOPS, nodes[n].hops);
@@ -71,7 +74,7 @@ fn advance_clock(@builtin(global_invocation_id) gid: vec3<u32>) {
     atomicAdd(&sync[block + S_UNFINISHED + other], 1u);
   } else {
     let end = min(start + atomicLoad(&sync[block + S_WINDOW]), limit);
-    next = min(nodes[n].next, atomicLoad(&sync[nodes[n].time_word + other]));
+    next = known;
     time = min(limit, max(end, next));
   }
   if (time < atomicLoad(&sync[block + S_TIME + other])) { atomicMin(&sync[block + S_TIME + other], time); }
@@ -141,10 +144,10 @@ fn rebase_nodes(@builtin(global_invocation_id) gid: vec3<u32>) {
   if (n >= turn.n_nodes) { return; }
   let by = epoch_step(nodes[n].scenario);
   // Times beyond the epoch are looked up again.
-  if (nodes[n].next >= FAR && nodes[n].next != INF) { nodes[n].next = 0u; }
-  nodes[n].next = moved(nodes[n].next, by);
-  for (var i = 0u; i < 2u; i++) {
-    let word = nodes[n].time_word + i;
+  let next = atomicLoad(&sync[clock_word(NEXT, n)]);
+  if (next >= FAR && next != INF) { atomicStore(&sync[clock_word(NEXT, n)], 0u); }
+  for (var kind = INBOX; kind <= NEXT; kind++) {
+    let word = clock_word(kind, n);
     atomicStore(&sync[word], moved(atomicLoad(&sync[word]), by));
   }
 }

@@ -9,14 +9,23 @@ fn open_window(n: u32) -> Ctx {
   c.base = vec2<u32>(atomicLoad(&sync[c.block + S_BASE]), atomicLoad(&sync[c.block + S_BASE + 1u]));
   let start = atomicLoad(&sync[c.block + S_TIME + turn.parity]);
   c.end = min(start + atomicLoad(&sync[c.block + S_WINDOW]), atomicLoad(&sync[c.block + S_LIMIT]));
-  let word = nodes[n].time_word + turn.parity;
+  let word = clock_word(INBOX + turn.parity, n);
   let inbox = atomicLoad(&sync[word]);
+  c.next = atomicLoad(&sync[clock_word(NEXT, n)]);
   if (inbox != INF) {
     c.notified = 1u;
     atomicStore(&sync[word], INF);
-    nodes[n].next = min(nodes[n].next, inbox);
+    if (inbox < c.next) {
+      c.next = inbox;
+      atomicStore(&sync[clock_word(NEXT, n)], inbox);
+    }
   }
   return c;
+}
+
+// True if node n knows of nothing to come.
+fn is_quiet(n: u32) -> bool {
+  return atomicLoad(&sync[clock_word(NEXT, n)]) == INF && atomicLoad(&sync[clock_word(INBOX + turn.parity, n)]) == INF;
 }
 
 fn close_window(c: ptr<function, Ctx>) {
@@ -50,9 +59,10 @@ fn step_endpoints(@builtin(global_invocation_id) gid: vec3<u32>) {
   let n = gid.x;
   if (n >= turn.n_endpoints) { return; }
   if (n < turn.n_scenarios) { open_next(n); }
+  if (is_quiet(n)) { return; }
   var c = open_window(n);
-  if (nodes[n].next >= c.end) { return; }
-  nodes[n].dirty = 1u;
+  if (c.next >= c.end) { return; }
+  atomicStore(&sync[clock_word(ACTIVE, n)], 1u);
   nodes[n].unfinished = 1u;
   let port = nodes[n].first_port;
   let always = (params[c.scenario].flags & (VARIABLE_WINDOW | HPCC_WAKEUP)) != 0u;
@@ -66,7 +76,7 @@ fn step_endpoints(@builtin(global_invocation_id) gid: vec3<u32>) {
     let now = min(min(pause_at, arrive_at), min(min(release_at, timer_at), tx_at));
     if (now >= c.end) {
       nodes[n].unfinished = 0u;
-      nodes[n].next = now;
+      atomicStore(&sync[clock_word(NEXT, n)], now);
       break;
     }
     if (c.work > turn.budget) { break; }

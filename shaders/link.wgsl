@@ -1,10 +1,14 @@
 // Channels: a ring of packets in flight a direction, and one of PFC frames. The sender owns the tail, the receiver the head; what
 // the other side may see of both is published between windows by `clock`.
 
+fn clock_word(kind: u32, node: u32) -> u32 {
+  return turn.clock_off + kind * turn.n_nodes + node;
+}
+
 // Tells the receiver that something arrives at `at`; once a window and ring is enough, the first arrival is the earliest.
 fn notify(c: ptr<function, Ctx>, port: u32, at: u32) {
   let other = 1u - (*c).parity;
-  let w = ports[port].peer_time_word + other;
+  let w = clock_word(INBOX + other, ports[port].peer_node);
   if (at < atomicLoad(&sync[w])) { atomicMin(&sync[w], at); }
   let m = ports[port].peer_mask_word;
   if (m != NIL) { atomicOr(&sync[m + other * ports[port].peer_mask_stride], ports[port].peer_mask_bit); }

@@ -316,7 +316,7 @@ fn finish_window(c: ptr<function, Ctx>) {
     }
     if (still != known) { atomicStore(&sync[kept + w], still); }
   }
-  nodes[n].next = next;
+  atomicStore(&sync[clock_word(NEXT, n)], next);
   nodes[n].unfinished = 0u;
 }
 
@@ -324,10 +324,11 @@ fn finish_window(c: ptr<function, Ctx>) {
 fn step_switches(@builtin(global_invocation_id) gid: vec3<u32>) {
   let n = gid.x + turn.n_endpoints;
   if (n >= turn.n_nodes) { return; }
+  if (is_quiet(n)) { return; }
   var c = open_window(n);
   if (c.notified != 0u) { merge_inbox(&c); }
-  if (nodes[n].next >= c.end) { return; }
-  nodes[n].dirty = 1u;
+  if (c.next >= c.end) { return; }
+  atomicStore(&sync[clock_word(ACTIVE, n)], 1u);
   let incoming = gather(&c);
   if (nodes[n].unfinished == 0u) { nodes[n].ordered = select(1u, 0u, is_calm(&c, incoming)); }
   nodes[n].unfinished = 1u;

@@ -43,7 +43,7 @@ const RUNNING: u32 = 1u;
 const DONE: u32 = 2u;
 const FAILED: u32 = 3u;
 
-// Scenario block in `sync`: SCENARIO_WORDS words a scenario, then two inbox times a node, then the port masks of switches.
+// `sync` holds a block of SCENARIO_WORDS words a scenario, then the clock words of nodes, then the port masks of switches.
 const SCENARIO_WORDS: u32 = 20u;
 const S_TIME: u32 = 0u;           // 2: window start, by parity
 const S_NEXT: u32 = 2u;           // 2: earliest event left, by parity
@@ -58,6 +58,12 @@ const S_ENDED: u32 = 14u;         // flows done or failed
 const S_UNFINISHED: u32 = 15u;    // 2: nodes that stopped inside the window, by parity
 const S_SETTLE: u32 = 17u;        // 2: far time to which `settle` brings reaction points, lo hi
 
+// Clock words: `n_nodes` words of each kind, so that quiet nodes cost little.
+const INBOX: u32 = 0u;            // and 1: near time of the first arrival sent in the window before, by parity
+const NEXT: u32 = 2u;             // near time of the next event known here
+const ACTIVE: u32 = 3u;           // 1: did something in this window
+const CLOCK_WORDS: u32 = 4u;
+
 // Uniform of a dispatch. `budget` bounds the loop iterations of an invocation (software adapters end loops silently).
 struct Turn {
   parity: u32,
@@ -67,7 +73,7 @@ struct Turn {
   budget: u32,
   n_entries: u32,     // pool entries
   first_entry: u32,   // pool slot of the first one; the event heaps come before
-  pad: u32,
+  clock_off: u32,     // sync word of the first clock word
 }
 
 struct Params {
@@ -133,10 +139,7 @@ struct Node {
   pool_used: u32,
   mask_off: u32,           // sync word: ingress by parity 0, parity 1, ingress kept, egress
   mask_words: u32,
-  time_word: u32,          // sync word: inbox time by parity 0, 1
-  next: u32,               // near time of the next event known here
   unfinished: u32,
-  dirty: u32,
   ordered: u32,
   shared_bytes: u32,
   used_bytes: u32,
@@ -181,7 +184,7 @@ struct Port {
   line_kbps: u32,
   peer_cuts: u32,          // 1: the peer is a cut-through switch
   window_bytes: u32,       // most bytes that can arrive here in one window
-  peer_time_word: u32,     // sync words of the peer's inbox, parity 0
+  peer_node: u32,
   peer_mask_word: u32,     // NIL for endpoints
   peer_mask_stride: u32,
   peer_mask_bit: u32,
@@ -333,5 +336,6 @@ struct Ctx {
   stalled: u32,     // 1: stop here, go on in the next dispatch
   heap: u32,        // entries in the event heap
   last: u32,        // near time of the last event handled
+  next: u32,        // near time of the node's next event, as the window opens
   notified: u32,    // 1: something was sent here in the window before
 }

@@ -67,6 +67,6 @@ pub(crate) fn turn(layout: &Layout, parity: u32, budget: u32) -> Turn {
         budget,
         n_entries: layout.n_entries,
         first_entry: layout.first_entry,
-        ..Turn::default()
+        clock_off: layout.clock_off,
     }
 }

@@ -28,6 +28,8 @@ pub struct Layout {
     pub n_flows: u32,
     /// Queues a port.
     pub queue_stride: u32,
+    /// First clock word in `sync`.
+    pub clock_off: u32,
     /// Pool slot of the first entry; the event heaps come before.
     pub first_entry: u32,
     /// Pool entries of all nodes.
@@ -74,7 +76,7 @@ pub fn lookahead_ps(case: &Case) -> u32 {
 pub fn pack(cases: &[&Case], window_ps: Option<u32>) -> Result<(Layout, Buffers), Error> {
     let mut layout = number(cases, window_ps)?;
     let mut buffers = Buffers::default();
-    let mut packer = Packer { layout: &mut layout, buffers: &mut buffers, rings: 0, masks: 0 };
+    let mut packer = Packer { layout: &mut layout, buffers: &mut buffers, rings: 0, masks: 0, ready: Vec::new() };
     packer.pack(cases)?;
     Ok((layout, buffers))
 }
@@ -121,7 +123,7 @@ fn number(cases: &[&Case], window_ps: Option<u32>) -> Result<Layout, Error> {
         port += ports;
         flow += flows;
     }
-    Ok(Layout { parts, n_endpoints, n_nodes, n_ports, n_flows, queue_stride, first_entry: 0, n_entries: 0 })
+    Ok(Layout { parts, n_endpoints, n_nodes, n_ports, n_flows, queue_stride, clock_off: 0, first_entry: 0, n_entries: 0 })
 }
 
 /// Low and high word.
@@ -140,6 +142,8 @@ struct Packer<'a> {
     buffers: &'a mut Buffers,
     rings: usize,
     masks: usize,
+    /// Endpoints with flows.
+    ready: Vec<u32>,
 }
 
 impl Packer<'_> {
@@ -149,7 +153,9 @@ impl Packer<'_> {
         let mut params = Vec::new();
         let mut flows = Vec::with_capacity(self.layout.n_flows as usize);
         let block_words = kernels::SCENARIO_WORDS as usize * cases.len();
-        self.masks = block_words + 2 * self.layout.n_nodes as usize;
+        self.layout.clock_off = index(block_words, "cases")?;
+        let n_nodes = self.layout.n_nodes as usize;
+        self.masks = block_words + kernels::CLOCK_WORDS as usize * n_nodes;
         let mut topo = vec![0; cases.len()];
         for (s, case) in cases.iter().enumerate() {
             params.push(pack_params(case, self.layout.queue_stride));
@@ -166,7 +172,11 @@ impl Packer<'_> {
             block[kernels::S_WINDOW as usize] = part.window_ps;
             block[kernels::S_LIMIT as usize] = EPOCH_LIMIT_PS;
         }
-        sync[block_words..block_words + 2 * self.layout.n_nodes as usize].fill(kernels::INF);
+        let next = block_words + kernels::NEXT as usize * n_nodes;
+        sync[block_words..next + n_nodes].fill(kernels::INF);
+        for node in &self.ready {
+            sync[next + *node as usize] = 0;
+        }
         let b = &mut self.buffers;
         b.params = bytemuck::cast_slice(&params).to_vec();
         b.topo = topo;
@@ -205,9 +215,7 @@ impl Packer<'_> {
                 cut_through: u32::from(spec.cut_through),
                 leaf: leaf_of[n],
                 free_head: NIL,
-                time_word: index(case_block_words(self.layout) + 2 * d as usize, "nodes")?,
                 mask_off: NIL,
-                next: kernels::INF,
                 list_head: NIL,
                 list_tail: NIL,
                 list_last: NIL,
@@ -227,7 +235,7 @@ impl Packer<'_> {
                 node.flow_cursor = node.flow_first;
                 node.flow_end = part.first_flow + cursor;
                 if node.flow_end > node.flow_first {
-                    node.next = 0;
+                    self.ready.push(d);
                 }
             } else {
                 node.pool_cap = 64.max(8 * spec.n_ports);
@@ -259,6 +267,7 @@ impl Packer<'_> {
             ports.push(Port {
                 node: part.node_of[spec.node as usize],
                 peer: part.first_port + spec.peer,
+                peer_node: part.node_of[peer.node as usize],
                 draw_id: i,
                 local: i - node.first_port,
                 byte_time: spec.byte_time_q16,
@@ -300,7 +309,6 @@ impl Packer<'_> {
             port.in_mask = peer.out_mask;
             port.pfc_in_off = peer.pfc_out_off;
             port.pfc_in_mask = peer.pfc_out_mask;
-            port.peer_time_word = node.time_word;
             port.peer_mask_word = NIL;
             if node.mask_off != NIL {
                 port.peer_mask_word = node.mask_off + peer.local / 32;
@@ -381,10 +389,6 @@ impl Packer<'_> {
 }
 
 const FIRST_PFC_RING: u32 = 8;
-
-fn case_block_words(layout: &Layout) -> usize {
-    kernels::SCENARIO_WORDS as usize * layout.parts.len()
-}
 
 /// Largest data frame (bytes).
 pub(crate) fn largest_frame(rules: &Rules) -> u32 {
