@@ -42,6 +42,15 @@ fn publish(n: u32) {
   }
 }
 
+// The next window of a scenario begins no later than an event at `next` needs.
+fn offer(scenario: u32, next: u32) {
+  let block = scenario * SCENARIO_WORDS;
+  let other = 1u - turn.parity;
+  let time = max(window_end(block), next);
+  if (time < atomicLoad(&sync[block + S_TIME + other])) { atomicMin(&sync[block + S_TIME + other], time); }
+  if (next < atomicLoad(&sync[block + S_NEXT + other])) { atomicMin(&sync[block + S_NEXT + other], next); }
+}
+
 // One invocation per node.
 @compute @workgroup_size(64)
 fn advance_clock(@builtin(global_invocation_id) gid: vec3<u32>) {
@@ -50,35 +59,33 @@ fn advance_clock(@builtin(global_invocation_id) gid: vec3<u32>) {
   let other = 1u - turn.parity;
   let ran = atomicLoad(&sync[clock_word(ACTIVE, n)]);
   let known = min(atomicLoad(&sync[clock_word(NEXT, n)]), atomicLoad(&sync[clock_word(INBOX + other, n)]));
-  if (ran == 0u && known == INF) { return; }
-  let block = nodes[n].scenario * SCENARIO_WORDS;
-  if (ran != 0u) {
-    atomicStore(&sync[clock_word(ACTIVE, n)], 0u);
-    publish(n);
-    if (nodes[n].hops != 0u) {
-      count64(block + S_HOPS, nodes[n].hops);
-      count64(block + S_DATA_HOPS, nodes[n].data_hops);
-      nodes[n].hops = 0u;
-      nodes[n].data_hops = 0u;
-    }
-    if (nodes[n].ended != 0u) {
-      atomicAdd(&sync[block + S_ENDED], nodes[n].ended);
-      nodes[n].ended = 0u;
-    }
+  let scenario = atomicLoad(&sync[clock_word(OWNER, n)]);
+  if (ran == 0u) {
+    if (known != INF) { offer(scenario, known); }
+    return;
   }
-  let start = atomicLoad(&sync[block + S_TIME + turn.parity]);
-  let limit = atomicLoad(&sync[block + S_LIMIT]);
-  var time = start;
-  var next = start;
+  let block = scenario * SCENARIO_WORDS;
+  atomicStore(&sync[clock_word(ACTIVE, n)], 0u);
+  publish(n);
+  if (nodes[n].hops != 0u) {
+    count64(block + S_HOPS, nodes[n].hops);
+    count64(block + S_DATA_HOPS, nodes[n].data_hops);
+    nodes[n].hops = 0u;
+    nodes[n].data_hops = 0u;
+  }
+  if (nodes[n].ended != 0u) {
+    atomicAdd(&sync[block + S_ENDED], nodes[n].ended);
+    nodes[n].ended = 0u;
+  }
   if (nodes[n].unfinished != 0u) {
+    // The window is run again, for this node.
+    let start = atomicLoad(&sync[block + S_TIME + turn.parity]);
     atomicAdd(&sync[block + S_UNFINISHED + other], 1u);
-  } else {
-    let end = min(start + atomicLoad(&sync[block + S_WINDOW]), limit);
-    next = known;
-    time = min(limit, max(end, next));
+    atomicMin(&sync[block + S_TIME + other], start);
+    atomicMin(&sync[block + S_NEXT + other], start);
+  } else if (known != INF) {
+    offer(scenario, known);
   }
-  if (time < atomicLoad(&sync[block + S_TIME + other])) { atomicMin(&sync[block + S_TIME + other], time); }
-  if (next < atomicLoad(&sync[block + S_NEXT + other])) { atomicMin(&sync[block + S_NEXT + other], next); }
 }
 
 // Moving the epoch: every near time goes down by the window start, less a margin that keeps "past" below every later instant.

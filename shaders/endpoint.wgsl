@@ -7,8 +7,7 @@ fn open_window(n: u32) -> Ctx {
   c.block = c.scenario * SCENARIO_WORDS;
   c.parity = turn.parity;
   c.base = vec2<u32>(atomicLoad(&sync[c.block + S_BASE]), atomicLoad(&sync[c.block + S_BASE + 1u]));
-  let start = atomicLoad(&sync[c.block + S_TIME + turn.parity]);
-  c.end = min(start + atomicLoad(&sync[c.block + S_WINDOW]), atomicLoad(&sync[c.block + S_LIMIT]));
+  c.end = window_end(c.block);
   let word = clock_word(INBOX + turn.parity, n);
   let inbox = atomicLoad(&sync[word]);
   c.next = atomicLoad(&sync[clock_word(NEXT, n)]);
@@ -23,9 +22,15 @@ fn open_window(n: u32) -> Ctx {
   return c;
 }
 
-// True if node n knows of nothing to come.
+// Near end of the window of the scenario with this block.
+fn window_end(block: u32) -> u32 {
+  return min(atomicLoad(&sync[block + S_TIME + turn.parity]) + atomicLoad(&sync[block + S_WINDOW]), atomicLoad(&sync[block + S_LIMIT]));
+}
+
+// True if node n has nothing to do in this window, and nothing was sent to it.
 fn is_quiet(n: u32) -> bool {
-  return atomicLoad(&sync[clock_word(NEXT, n)]) == INF && atomicLoad(&sync[clock_word(INBOX + turn.parity, n)]) == INF;
+  let block = atomicLoad(&sync[clock_word(OWNER, n)]) * SCENARIO_WORDS;
+  return atomicLoad(&sync[clock_word(INBOX + turn.parity, n)]) == INF && atomicLoad(&sync[clock_word(NEXT, n)]) >= window_end(block);
 }
 
 fn close_window(c: ptr<function, Ctx>) {

@@ -62,7 +62,8 @@ const S_SETTLE: u32 = 17u;        // 2: far time to which `settle` brings reacti
 const INBOX: u32 = 0u;            // and 1: near time of the first arrival sent in the window before, by parity
 const NEXT: u32 = 2u;             // near time of the next event known here
 const ACTIVE: u32 = 3u;           // 1: did something in this window
-const CLOCK_WORDS: u32 = 4u;
+const OWNER: u32 = 4u;            // scenario of the node
+const CLOCK_WORDS: u32 = 5u;
 
 // Uniform of a dispatch. `budget` bounds the loop iterations of an invocation (software adapters end loops silently).
 struct Turn {
@@ -122,7 +123,7 @@ struct Params {
 
 struct Node {
   last_event: vec2<u32>,
-  scenario: u32,
+  scenario: u32,           // as its clock word OWNER
   first_port: u32,
   n_ports: u32,
   hash_seed: u32,

@@ -39,6 +39,15 @@ impl<T: bytemuck::Pod> Slots<T> {
         unsafe { *self.at(i) }
     }
 
+    /// Records `from..to`.
+    ///
+    /// # Safety
+    /// `to` is at most `len`, `from` at most `to`, and nobody writes these records meanwhile.
+    pub unsafe fn range(&self, from: u32, to: u32) -> &[T] {
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts(self.first.add(from as usize), (to - from) as usize) }
+    }
+
     /// # Safety
     /// `i` is below `len`.
     #[inline(always)]

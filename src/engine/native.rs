@@ -13,8 +13,8 @@ use crate::state::layout::Layout;
 /// Native code has no limit on iterations.
 const BUDGET: u32 = 1 << 30;
 const SLICE: Duration = Duration::from_millis(50);
-/// Endpoints that a thread takes at a time; switches are taken one by one.
-const CHUNK: u32 = 32;
+/// Endpoints that are taken, or passed by, at a time; switches are taken one by one.
+const CHUNK: u32 = 64;
 /// Nodes below which another thread is not worth its synchronization.
 const NODES_PER_THREAD: usize = 64;
 
@@ -103,10 +103,77 @@ unsafe fn is_idle(cx: &Cx) -> bool {
     idle
 }
 
+/// Clock words of one kind, of nodes `from..to`.
+///
+/// # Safety
+/// As for [`Cx`], and no other thread writes these words.
+unsafe fn clock_words(cx: &Cx, kind: u32, from: u32, to: u32) -> &[u32] {
+    let first = cx.turn.clock_off + kind * cx.turn.n_nodes;
+    // SAFETY: the caller's promise.
+    unsafe { cx.sync.range(first + from, first + to) }
+}
+
+fn earliest(words: &[u32]) -> u32 {
+    words.iter().fold(kernels::INF, |least, word| least.min(*word))
+}
+
+/// Latest end of the window of any case.
+///
+/// # Safety
+/// As for [`Cx`], and no clock advances.
+unsafe fn horizon(cx: &Cx) -> u32 {
+    // SAFETY: the caller's promise.
+    (0..cx.turn.n_scenarios).map(|s| unsafe { kernels::window_end(cx, s * kernels::SCENARIO_WORDS) }).max().unwrap_or(0)
+}
+
+/// Steps endpoints `from..to`, or passes by all of them if nothing is due, as each one would find for itself.
+///
+/// # Safety
+/// As for [`Cx`], and no other thread steps these.
+unsafe fn step_endpoints(cx: &Cx, horizon: u32, from: u32, to: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let quiet = earliest(clock_words(cx, kernels::NEXT, from, to)) >= horizon
+            && earliest(clock_words(cx, kernels::INBOX + cx.turn.parity, from, to)) == kernels::INF;
+        // The first endpoints also open the next window of the cases.
+        if !quiet || from < cx.turn.n_scenarios {
+            kernels::step_endpoints(cx, from, to);
+        }
+    }
+}
+
+/// Advances the clocks of nodes `from..to`. Nodes that did nothing are taken together.
+///
+/// # Safety
+/// As for [`Cx`], and all nodes have been stepped.
+unsafe fn advance_clock(cx: &Cx, from: u32, to: u32) {
+    let mut at = from;
+    while at < to {
+        let end = (at + CHUNK).min(to);
+        // SAFETY: the caller's promise.
+        unsafe {
+            let owners = clock_words(cx, kernels::OWNER, at, end);
+            let ran = clock_words(cx, kernels::ACTIVE, at, end).iter().any(|ran| *ran != 0);
+            if ran || owners.iter().any(|s| *s != owners[0]) {
+                kernels::advance_clock(cx, at, end);
+            } else {
+                let inbox = clock_words(cx, kernels::INBOX + 1 - cx.turn.parity, at, end);
+                let known = earliest(clock_words(cx, kernels::NEXT, at, end)).min(earliest(inbox));
+                if known != kernels::INF {
+                    kernels::offer(cx, owners[0], known);
+                }
+            }
+        }
+        at = end;
+    }
+}
+
 /// One thread's share of a window.
 fn share_window(cx: &Cx, next: &AtomicU32, thread: u32, meeting: &Meeting) {
     let n_switches = cx.turn.n_nodes - cx.turn.n_endpoints;
     let chunks = n_switches + cx.turn.n_endpoints.div_ceil(CHUNK);
+    // SAFETY: clocks advance only after the meeting below.
+    let horizon = unsafe { horizon(cx) };
     loop {
         let i = next.fetch_add(1, Ordering::Relaxed);
         if i >= chunks {
@@ -118,7 +185,7 @@ fn share_window(cx: &Cx, next: &AtomicU32, thread: u32, meeting: &Meeting) {
                 kernels::step_switches(cx, i, i + 1);
             } else {
                 let from = (i - n_switches) * CHUNK;
-                kernels::step_endpoints(cx, from, (from + CHUNK).min(cx.turn.n_endpoints));
+                step_endpoints(cx, horizon, from, (from + CHUNK).min(cx.turn.n_endpoints));
             }
         }
     }
@@ -128,7 +195,7 @@ fn share_window(cx: &Cx, next: &AtomicU32, thread: u32, meeting: &Meeting) {
     }
     let part = cx.turn.n_nodes.div_ceil(meeting.threads);
     // SAFETY: as above.
-    unsafe { kernels::advance_clock(cx, (thread * part).min(cx.turn.n_nodes), ((thread + 1) * part).min(cx.turn.n_nodes)) }
+    unsafe { advance_clock(cx, (thread * part).min(cx.turn.n_nodes), ((thread + 1) * part).min(cx.turn.n_nodes)) }
     meeting.wait();
 }
 
@@ -140,9 +207,15 @@ fn run_alone(contexts: &[Cx; 2], most: u64) -> u64 {
         for cx in contexts {
             // SAFETY: the buffers outlive the call and nobody else has them.
             unsafe {
-                kernels::step_endpoints(cx, 0, cx.turn.n_endpoints);
+                let horizon = horizon(cx);
+                let mut from = 0;
+                while from < cx.turn.n_endpoints {
+                    let to = (from + CHUNK).min(cx.turn.n_endpoints);
+                    step_endpoints(cx, horizon, from, to);
+                    from = to;
+                }
                 kernels::step_switches(cx, 0, cx.turn.n_nodes - cx.turn.n_endpoints);
-                kernels::advance_clock(cx, 0, cx.turn.n_nodes);
+                advance_clock(cx, 0, cx.turn.n_nodes);
             }
         }
         windows += 2;

@@ -174,6 +174,9 @@ impl Packer<'_> {
         }
         let next = block_words + kernels::NEXT as usize * n_nodes;
         sync[block_words..next + n_nodes].fill(kernels::INF);
+        for (n, node) in nodes.iter().enumerate() {
+            sync[block_words + kernels::OWNER as usize * n_nodes + n] = node.scenario;
+        }
         for node in &self.ready {
             sync[next + *node as usize] = 0;
         }
