@@ -20,7 +20,7 @@ fn enqueue_egress(c: ptr<function, Ctx>, port: u32, class_ix: u32, packet: vec4<
   if (ports[port].nonempty == 0u) {
     let n = (*c).node;
     let local = ports[port].local;
-    let word = nodes[n].mask_off + 3u * nodes[n].mask_words + (local >> 5u);
+    let word = nodes[n].mask_off + EGRESS * nodes[n].mask_words + (local >> 5u);
     atomicOr(&sync[word], 1u << (local & 31u));
   }
   enqueue(c, port, class_ix, packet, ingress, now);

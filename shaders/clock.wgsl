@@ -14,30 +14,45 @@ fn count64(word: u32, add: u32) {
   if (old + add < old) { atomicAdd(&sync[word + 1u], 1u); }
 }
 
-// Lets the other ends of node n's links see what it pushed and popped.
-fn publish(n: u32) {
-  for (var i = 0u; i < nodes[n].n_ports; i++) {
-    let port = nodes[n].first_port + i;
-    let peer = ports[port].peer;
-    let tail = ports[port].out_tail;
-    if (tail != ports[port].out_tail_pub) {
-      ports[port].out_tail_pub = tail;
-      ports[peer].in_tail_seen = tail;
-    }
-    let head = ports[port].in_head;
-    if (head != ports[port].in_head_pub) {
-      ports[port].in_head_pub = head;
-      ports[peer].out_head_seen = head;
-    }
-    let pfc_tail = ports[port].pfc_out_tail;
-    if (pfc_tail != ports[port].pfc_out_tail_pub) {
-      ports[port].pfc_out_tail_pub = pfc_tail;
-      ports[peer].pfc_in_tail_seen = pfc_tail;
-    }
-    let pfc_head = ports[port].pfc_in_head;
-    if (pfc_head != ports[port].pfc_in_head_pub) {
-      ports[port].pfc_in_head_pub = pfc_head;
-      ports[peer].pfc_out_head_seen = pfc_head;
+// Lets the other end of a link see what this port pushed and popped.
+fn publish(port: u32) {
+  let peer = ports[port].peer;
+  let tail = ports[port].out_tail;
+  if (tail != ports[port].out_tail_pub) {
+    ports[port].out_tail_pub = tail;
+    ports[peer].in_tail_seen = tail;
+  }
+  let head = ports[port].in_head;
+  if (head != ports[port].in_head_pub) {
+    ports[port].in_head_pub = head;
+    ports[peer].out_head_seen = head;
+  }
+  let pfc_tail = ports[port].pfc_out_tail;
+  if (pfc_tail != ports[port].pfc_out_tail_pub) {
+    ports[port].pfc_out_tail_pub = pfc_tail;
+    ports[peer].pfc_in_tail_seen = pfc_tail;
+  }
+  let pfc_head = ports[port].pfc_in_head;
+  if (pfc_head != ports[port].pfc_in_head_pub) {
+    ports[port].pfc_in_head_pub = pfc_head;
+    ports[peer].pfc_out_head_seen = pfc_head;
+  }
+}
+
+fn publish_node(n: u32) {
+  let first = nodes[n].first_port;
+  if (nodes[n].mask_off == NIL) {
+    publish(first);
+    return;
+  }
+  let masks = nodes[n].mask_off + TO_PUBLISH * nodes[n].mask_words;
+  for (var w = 0u; w < nodes[n].mask_words; w++) {
+    var mask = atomicLoad(&sync[masks + w]);
+    if (mask == 0u) { continue; }
+    atomicStore(&sync[masks + w], 0u);
+    while (mask != 0u) {
+      publish(first + 32u * w + countTrailingZeros(mask));
+      mask &= mask - 1u;
     }
   }
 }
@@ -66,7 +81,7 @@ fn advance_clock(@builtin(global_invocation_id) gid: vec3<u32>) {
   }
   let block = scenario * SCENARIO_WORDS;
   atomicStore(&sync[clock_word(ACTIVE, n)], 0u);
-  publish(n);
+  publish_node(n);
   if (nodes[n].hops != 0u) {
     count64(block + S_HOPS, nodes[n].hops);
     count64(block + S_DATA_HOPS, nodes[n].data_hops);

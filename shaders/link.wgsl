@@ -5,6 +5,14 @@ fn clock_word(kind: u32, node: u32) -> u32 {
   return turn.clock_off + kind * turn.n_nodes + node;
 }
 
+// Remembers a port whose rings changed in this window.
+fn touch(c: ptr<function, Ctx>, port: u32) {
+  let n = (*c).node;
+  if (nodes[n].mask_off == NIL) { return; }
+  let local = ports[port].local;
+  atomicOr(&sync[nodes[n].mask_off + TO_PUBLISH * nodes[n].mask_words + (local >> 5u)], 1u << (local & 31u));
+}
+
 // Tells the receiver that something arrives at `at`; once a window and ring is enough, the first arrival is the earliest.
 fn notify(c: ptr<function, Ctx>, port: u32, at: u32) {
   let other = 1u - (*c).parity;
@@ -53,7 +61,10 @@ fn send_pfc(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, now: u32) {
   let at = now + wire + ports[port].pfc_delay;
   let tail = ports[port].pfc_out_tail;
   rings[ports[port].pfc_out_off + (tail & ports[port].pfc_out_mask)] = vec4<u32>(at, packet.y, packet.z, packet.w);
-  if (tail == ports[port].pfc_out_tail_pub) { notify(c, port, at); }
+  if (tail == ports[port].pfc_out_tail_pub) {
+    touch(c, port);
+    notify(c, port, at);
+  }
   ports[port].pfc_out_tail = tail + 1u;
 }
 
@@ -78,7 +89,10 @@ fn send_packet(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, ordinal: u32
   let at = now + select(wire, 0u, ports[port].peer_cuts != 0u) + ports[port].delay;
   let tail = ports[port].out_tail;
   rings[ports[port].out_off + (tail & ports[port].out_mask)] = vec4<u32>(at, packet.y, packet.z, packet.w);
-  if (tail == ports[port].out_tail_pub) { notify(c, port, at); }
+  if (tail == ports[port].out_tail_pub) {
+    touch(c, port);
+    notify(c, port, at);
+  }
   ports[port].out_tail = tail + 1u;
 }
 
@@ -99,6 +113,7 @@ fn pfc_time(port: u32) -> u32 {
 fn take_pfc(c: ptr<function, Ctx>, port: u32, now: u32) {
   let head = ports[port].pfc_in_head;
   let packet = rings[ports[port].pfc_in_off + (head & ports[port].pfc_in_mask)];
+  if (head == ports[port].pfc_in_head_pub) { touch(c, port); }
   ports[port].pfc_in_head = head + 1u;
   count_received(c, port, 0u, packet.w & SIZE_MASK);
   let q = queue_of((*c).scenario, port, packet.z);

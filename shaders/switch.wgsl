@@ -145,6 +145,7 @@ fn arrive(c: ptr<function, Ctx>, port: u32, now: u32) -> bool {
   let s = (*c).scenario;
   let eager = (params[s].flags & EAGER_START) != 0u && ports[egress].busy < now;
   if (eager && !(can_send(c, egress, 0u) && can_send(c, egress, 1u))) { return false; }
+  if (head == ports[port].in_head_pub) { touch(c, port); }
   ports[port].in_head = head + 1u;
   (*c).last = max((*c).last, now);
   let size = packet.w & SIZE_MASK;
@@ -186,7 +187,7 @@ fn merge_inbox(c: ptr<function, Ctx>) {
   let n = (*c).node;
   let words = nodes[n].mask_words;
   let inbox = nodes[n].mask_off + (*c).parity * words;
-  let kept = nodes[n].mask_off + 2u * words;
+  let kept = nodes[n].mask_off + KEPT * words;
   for (var w = 0u; w < words; w++) {
     let fresh = atomicLoad(&sync[inbox + w]);
     if (fresh != 0u) {
@@ -200,7 +201,7 @@ fn merge_inbox(c: ptr<function, Ctx>) {
 fn gather(c: ptr<function, Ctx>) -> u32 {
   let n = (*c).node;
   let words = nodes[n].mask_words;
-  let kept = nodes[n].mask_off + 2u * words;
+  let kept = nodes[n].mask_off + KEPT * words;
   var total = 0u;
   for (var w = 0u; w < words; w++) {
     var mask = atomicLoad(&sync[kept + w]);
@@ -231,7 +232,7 @@ fn is_calm(c: ptr<function, Ctx>, incoming: u32) -> bool {
   let all = (2u << (params[p].n_queues - 1u)) - 2u;
   if ((params[p].lossless & all) != all && nodes[n].used_bytes + incoming > share(nodes[n].alpha_min, free)) { return false; }
   let words = nodes[n].mask_words;
-  let kept = nodes[n].mask_off + 2u * words;
+  let kept = nodes[n].mask_off + KEPT * words;
   for (var w = 0u; w < words; w++) {
     var mask = atomicLoad(&sync[kept + w]);
     while (mask != 0u) {
@@ -287,8 +288,8 @@ fn handle_event(c: ptr<function, Ctx>) {
 fn finish_window(c: ptr<function, Ctx>) {
   let n = (*c).node;
   let words = nodes[n].mask_words;
-  let kept = nodes[n].mask_off + 2u * words;
-  let egress = kept + words;
+  let kept = nodes[n].mask_off + KEPT * words;
+  let egress = nodes[n].mask_off + EGRESS * words;
   var next = INF;
   for (var w = 0u; w < words; w++) {
     let waiting = atomicLoad(&sync[egress + w]);

@@ -65,6 +65,12 @@ const ACTIVE: u32 = 3u;           // 1: did something in this window
 const OWNER: u32 = 4u;            // scenario of the node
 const CLOCK_WORDS: u32 = 5u;
 
+// Port masks of a switch, `mask_words` words each: ingress by parity, ingress kept, egress with work, rings to publish.
+const KEPT: u32 = 2u;
+const EGRESS: u32 = 3u;
+const TO_PUBLISH: u32 = 4u;
+const PORT_MASKS: u32 = 5u;
+
 // Uniform of a dispatch. `budget` bounds the loop iterations of an invocation (software adapters end loops silently).
 struct Turn {
   parity: u32,
@@ -138,7 +144,7 @@ struct Node {
   free_head: u32,
   fresh: u32,
   pool_used: u32,
-  mask_off: u32,           // sync word: ingress by parity 0, parity 1, ingress kept, egress
+  mask_off: u32,           // sync word: ingress by parity 0, parity 1, ingress kept, egress, to publish; NIL for endpoints
   mask_words: u32,
   unfinished: u32,
   ordered: u32,

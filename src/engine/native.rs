@@ -153,8 +153,9 @@ unsafe fn advance_clock(cx: &Cx, from: u32, to: u32) {
         // SAFETY: the caller's promise.
         unsafe {
             let owners = clock_words(cx, kernels::OWNER, at, end);
-            let ran = clock_words(cx, kernels::ACTIVE, at, end).iter().any(|ran| *ran != 0);
-            if ran || owners.iter().any(|s| *s != owners[0]) {
+            let ran = clock_words(cx, kernels::ACTIVE, at, end).iter().fold(0, |any, ran| any | ran);
+            let owner = owners.iter().fold(0, |any, s| any | (s ^ owners[0]));
+            if ran | owner != 0 {
                 kernels::advance_clock(cx, at, end);
             } else {
                 let inbox = clock_words(cx, kernels::INBOX + 1 - cx.turn.parity, at, end);

@@ -245,7 +245,7 @@ impl Packer<'_> {
                 node.heap_cap = 4 * spec.n_ports + 16;
                 node.mask_words = spec.n_ports.div_ceil(32);
                 node.mask_off = index(self.masks, "port masks")?;
-                self.masks += 4 * node.mask_words as usize;
+                self.masks += (kernels::PORT_MASKS * node.mask_words) as usize;
                 node.route_row = pack_row(case, n, &groups, topo)?;
             }
             nodes[d as usize] = node;
