@@ -169,42 +169,59 @@ struct Node {
 }
 
 struct Port {
-  node: u32,
-  peer: u32,
-  draw_id: u32,
-  local: u32,              // index within the node
+  // what sending touches
   byte_time: u32,
-  in_byte_time: u32,
   delay: u32,
-  pfc_delay: u32,
-  reserve: u32,
-  headroom: u32,
-  xon_gap: u32,
-  alpha: u32,
-  alpha_lossy: u32,
-  kmin: u32,
-  kmax: u32,
-  slope: u32,
-  slope_shift: u32,
+  peer_cuts: u32,          // 1: the peer is a cut-through switch
   loss: u32,
   drop_every: u32,
-  line_kbps: u32,
-  peer_cuts: u32,          // 1: the peer is a cut-through switch
-  window_bytes: u32,       // most bytes that can arrive here in one window
-  peer_node: u32,
-  peer_mask_word: u32,     // NIL for endpoints
-  peer_mask_stride: u32,
-  peer_mask_bit: u32,
   out_off: u32,            // ring towards the peer
   out_mask: u32,
   out_tail: u32,
   out_tail_pub: u32,
   out_head_seen: u32,
+  busy: u32,
+  nonempty: u32,           // masks by device class
+  paused: u32,
+  gate: u32,               // nothing starts before: when a pause ended
+  ordinal: u32,
+  sched: u32,
+  // what marking and notifying touch
+  kmin: u32,
+  kmax: u32,
+  slope: u32,
+  slope_shift: u32,
+  draw_id: u32,
+  peer_node: u32,
+  peer_mask_word: u32,     // NIL for endpoints
+  peer_mask_stride: u32,
+  peer_mask_bit: u32,
+  weighted: u32,           // current class of the deficit round robin
+  alpha_lossy: u32,
+  line_kbps: u32,
+  local: u32,              // index within the node
+  peer: u32,
+  lost: u32,
+  need: u32,               // bit 0: ring full, bit 1: PFC ring full
+  // what receiving touches
   in_off: u32,             // ring from the peer
   in_mask: u32,
   in_head: u32,
   in_head_pub: u32,
   in_tail_seen: u32,
+  ingress_bytes: u32,      // of all classes, headroom included
+  reserve: u32,
+  headroom: u32,
+  alpha: u32,
+  xon_gap: u32,
+  in_byte_time: u32,
+  window_bytes: u32,       // most bytes that can arrive here in one window
+  node: u32,
+  pfc_in_head: u32,
+  pfc_in_head_pub: u32,
+  pfc_in_tail_seen: u32,
+  // the rest: rings of PFC frames
+  pfc_delay: u32,
   pfc_out_off: u32,        // the same two for PFC frames
   pfc_out_mask: u32,
   pfc_out_tail: u32,
@@ -212,41 +229,31 @@ struct Port {
   pfc_out_head_seen: u32,
   pfc_in_off: u32,
   pfc_in_mask: u32,
-  pfc_in_head: u32,
-  pfc_in_head_pub: u32,
-  pfc_in_tail_seen: u32,
-  busy: u32,
-  nonempty: u32,           // masks by device class
-  paused: u32,
-  ingress_bytes: u32,      // of all classes, headroom included
-  weighted: u32,           // current class of the deficit round robin
-  ordinal: u32,
-  sched: u32,
-  lost: u32,
-  need: u32,               // bit 0: ring full, bit 1: PFC ring full
-  gate: u32,               // nothing starts before: when a pause ended
 }
 
 struct Queue {
+  // egress
+  area: vec3<u32>,         // queue integral, 96 bits [byte ps]
+  bytes: u32,
+  since: u32,
   head: u32,
   tail: u32,
-  bytes: u32,
+  max_bytes: u32,
+  marked: u32,
   deficit: u32,
+  tx_packets: vec2<u32>,
+  tx_bytes: vec2<u32>,
+  // ingress
   ingress: u32,
   headroom: u32,
   xoff: u32,
-  since: u32,
-  area: vec3<u32>,         // queue integral, 96 bits [byte ps]
-  paused_since: u32,
-  paused_ps: vec2<u32>,
-  tx_packets: vec2<u32>,
-  tx_bytes: vec2<u32>,
+  max_headroom: u32,
   rx_packets: vec2<u32>,
   rx_bytes: vec2<u32>,
+  // PFC and drops
+  paused_since: u32,
+  paused_ps: vec2<u32>,
   drop_bytes: vec2<u32>,
-  max_bytes: u32,
-  max_headroom: u32,
-  marked: u32,
   drops: u32,
   xoff_sent: u32,
   xon_sent: u32,
