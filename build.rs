@@ -42,8 +42,8 @@ fn build(out: &Path) -> Result<(), String> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=build");
     let joined = Joined::read()?;
-    let module = naga::front::wgsl::parse_str(&joined.text)
-        .map_err(|e| joined.blame(e.location(&joined.text), &e.emit_to_string(&joined.text)))?;
+    let module =
+        naga::front::wgsl::parse_str(&joined.text).map_err(|e| joined.blame(e.location(&joined.text), &e.emit_to_string(&joined.text)))?;
     let info = Validator::new(ValidationFlags::all(), Capabilities::empty())
         .validate(&module)
         .map_err(|e| joined.blame(e.location(&joined.text), &e.emit_to_string(&joined.text)))?;

@@ -283,7 +283,9 @@ impl<'a> Translator<'a> {
         let operand = |e: Handle<Expression>| self.operand(s, e);
         match &s.function.expressions[e] {
             Expression::Access { .. } | Expression::AccessIndex { .. } => self.access(s, e),
-            Expression::Load { pointer } if self.is_atomic(s, *pointer) => Ok(format!("atomic(&raw mut {}).load(Relaxed)", operand(*pointer)?)),
+            Expression::Load { pointer } if self.is_atomic(s, *pointer) => {
+                Ok(format!("atomic(&raw mut {}).load(Relaxed)", operand(*pointer)?))
+            }
             Expression::Load { pointer } => operand(*pointer),
             Expression::Compose { ty, components } => {
                 let parts = components.iter().map(|c| operand(*c)).collect::<Result<Vec<_>>>()?;

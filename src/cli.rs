@@ -175,9 +175,7 @@ pub enum ImportFormat {
 
 fn parse_override(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => {
-            Ok((key.trim().to_string(), value.trim().to_string()))
-        }
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_string(), value.trim().to_string())),
         _ => Err("expected KEY=VALUE, such as `seed=7`".into()),
     }
 }
@@ -196,9 +194,7 @@ fn parse_adapter(text: &str) -> Result<AdapterChoice, String> {
 /// A time with unit, in picoseconds; decimals only as far as they are whole picoseconds.
 fn parse_window(text: &str) -> Result<u32, String> {
     let expected = || "expected a time from 1ps to 4ms, such as `500ns`".to_string();
-    let split = text
-        .find(|c: char| c.is_ascii_alphabetic())
-        .ok_or_else(expected)?;
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(expected)?;
     let (number, unit) = (text[..split].trim(), &text[split..]);
     let places = match unit {
         "ps" => 0,
@@ -213,11 +209,7 @@ fn parse_window(text: &str) -> Result<u32, String> {
     if whole.is_empty() || fraction.len() > places || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(expected());
     }
-    digits
-        .parse()
-        .ok()
-        .filter(|ps| *ps > 0)
-        .ok_or_else(expected)
+    digits.parse().ok().filter(|ps| *ps > 0).ok_or_else(expected)
 }
 
 #[cfg(test)]
@@ -228,15 +220,12 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Cli, ErrorKind> {
-        Cli::try_parse_from(std::iter::once("fabricsim").chain(line.split_whitespace()))
-            .map_err(|e| e.kind())
+        Cli::try_parse_from(std::iter::once("fabricsim").chain(line.split_whitespace())).map_err(|e| e.kind())
     }
 
     fn run_args(line: &str) -> RunArgs {
         match parse(line) {
-            Ok(Cli {
-                command: Command::Run(args),
-            }) => args,
+            Ok(Cli { command: Command::Run(args) }) => args,
             other => panic!("`{line}` gave {other:?}"),
         }
     }
@@ -250,30 +239,20 @@ mod tests {
     fn run_takes_its_defaults() {
         let args = run_args("run a.toml");
         assert_eq!(args.scenario.scenario, PathBuf::from("a.toml"));
-        assert_eq!(
-            (args.adapter, args.threads, args.window),
-            (AdapterChoice::Auto, 0, None)
-        );
+        assert_eq!((args.adapter, args.threads, args.window), (AdapterChoice::Auto, 0, None));
         assert_eq!((args.output, args.progress), (None, ProgressMode::Auto));
         assert!(!args.force && !args.quiet && args.scenario.overrides.is_empty());
     }
 
     #[test]
     fn run_takes_every_option() {
-        let args = run_args(
-            "run a.toml -o out --set seed=7 --set x.y=a=b --adapter llvm --threads 2 --window 1.5us --progress jsonl --force -q",
-        );
+        let args =
+            run_args("run a.toml -o out --set seed=7 --set x.y=a=b --adapter llvm --threads 2 --window 1.5us --progress jsonl --force -q");
         let pair = |k: &str, v: &str| (k.to_string(), v.to_string());
-        assert_eq!(
-            args.scenario.overrides,
-            [pair("seed", "7"), pair("x.y", "a=b")]
-        );
+        assert_eq!(args.scenario.overrides, [pair("seed", "7"), pair("x.y", "a=b")]);
         assert_eq!(args.adapter, AdapterChoice::Named("llvm".into()));
         assert_eq!((args.threads, args.window), (2, Some(1_500_000)));
-        assert_eq!(
-            (args.output, args.progress),
-            (Some("out".into()), ProgressMode::Jsonl)
-        );
+        assert_eq!((args.output, args.progress), (Some("out".into()), ProgressMode::Jsonl));
         assert!(args.force && args.quiet);
     }
 
@@ -288,19 +267,11 @@ mod tests {
 
     #[test]
     fn windows_are_whole_picoseconds() {
-        let good = [
-            ("1ps", 1),
-            ("500ns", 500_000),
-            ("0.5ns", 500),
-            ("1.250us", 1_250_000),
-            ("4ms", 4_000_000_000),
-        ];
+        let good = [("1ps", 1), ("500ns", 500_000), ("0.5ns", 500), ("1.250us", 1_250_000), ("4ms", 4_000_000_000)];
         for (text, ps) in good {
             assert_eq!(parse_window(text), Ok(ps), "{text}");
         }
-        for text in [
-            "", "5", "ns", "0ns", "0.5ps", "-1ns", "1.2.3ns", "5ms", "1 s", "1e3ns", ".5ns", "+1ns",
-        ] {
+        for text in ["", "5", "ns", "0ns", "0.5ps", "-1ns", "1.2.3ns", "5ms", "1 s", "1e3ns", ".5ns", "+1ns"] {
             assert!(parse_window(text).is_err(), "{text}");
         }
     }

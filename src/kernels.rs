@@ -80,13 +80,7 @@ fn shift_right(a: u32, by: u32) -> u32 {
 
 pub use generated::*;
 
-#[allow(
-    unused,
-    clippy::all,
-    clippy::pedantic,
-    clippy::cast_possible_truncation,
-    reason = "generated from the shaders; read those instead"
-)]
+#[allow(unused, clippy::all, clippy::pedantic, clippy::cast_possible_truncation, reason = "generated from the shaders; read those instead")]
 mod generated {
     use super::{Relaxed, Slots, atomic, shift_left, shift_right};
 

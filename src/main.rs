@@ -6,12 +6,7 @@ fn main() -> ExitCode {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn"))
         .format(|out, record| {
             use std::io::Write;
-            writeln!(
-                out,
-                "{}: {}",
-                record.level().as_str().to_lowercase(),
-                record.args()
-            )
+            writeln!(out, "{}: {}", record.level().as_str().to_lowercase(), record.args())
         })
         .init();
     fabricsim::commands::main(std::env::args_os())

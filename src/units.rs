@@ -95,7 +95,8 @@ impl Unit {
         let (num, den) = self.find_unit(unit).ok_or_else(|| {
             format!("`{unit}` is not a unit of {}; write e.g. {}; units: {}", self.dimension(), self.example(), self.unit_list())
         })?;
-        let (digits, scale) = decimal(number).ok_or_else(|| format!("`{number}` is not a decimal number; write e.g. {}", self.example()))?;
+        let (digits, scale) =
+            decimal(number).ok_or_else(|| format!("`{number}` is not a decimal number; write e.g. {}", self.example()))?;
         let top = digits.checked_mul(u128::from(num)).ok_or("is too large")?;
         let bottom = scale.checked_mul(u128::from(den)).ok_or("has too many decimals")?;
         if !top.is_multiple_of(bottom) {

@@ -5,11 +5,7 @@ use std::fs;
 use std::process::{Command, Output, Stdio};
 
 fn fabricsim<S: AsRef<OsStr>>(args: &[S]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_fabricsim"))
-        .args(args)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program starts")
+    Command::new(env!("CARGO_BIN_EXE_fabricsim")).args(args).stdin(Stdio::null()).output().expect("the program starts")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -18,33 +14,16 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn help_and_version_go_to_standard_output() {
-    for args in [
-        ["--help"].as_slice(),
-        &["--version"],
-        &["run", "--help"],
-        &["help", "import"],
-    ] {
+    for args in [["--help"].as_slice(), &["--version"], &["run", "--help"], &["help", "import"]] {
         let out = fabricsim(args);
         assert_eq!(out.status.code(), Some(0), "{args:?}");
         assert!(!out.stdout.is_empty() && out.stderr.is_empty(), "{args:?}");
     }
     let help = text(&fabricsim(&["--help"]).stdout);
-    for word in [
-        "run",
-        "check",
-        "topo",
-        "adapters",
-        "presets",
-        "reference",
-        "import",
-        "Exit codes",
-    ] {
+    for word in ["run", "check", "topo", "adapters", "presets", "reference", "import", "Exit codes"] {
         assert!(help.contains(word), "`{word}` is missing in:\n{help}");
     }
-    assert_eq!(
-        text(&fabricsim(&["--version"]).stdout),
-        format!("fabricsim {}\n", env!("CARGO_PKG_VERSION"))
-    );
+    assert_eq!(text(&fabricsim(&["--version"]).stdout), format!("fabricsim {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
@@ -70,10 +49,7 @@ fn errors_are_one_line_on_standard_error() {
     assert_eq!(out.status.code(), Some(65));
     assert!(out.stdout.is_empty());
     let error = text(&out.stderr);
-    assert!(
-        error.starts_with("error: `preset` is `no-such-preset`"),
-        "{error}"
-    );
+    assert!(error.starts_with("error: `preset` is `no-such-preset`"), "{error}");
     assert_eq!(error.lines().count(), 1, "{error}");
 }
 
@@ -91,18 +67,9 @@ fn import_does_not_overwrite_a_scenario() {
     let scenario = dir.path().join("mine.toml");
     fs::write(&scenario, "precious").expect("written");
     let config = dir.path().join("config.txt");
-    let out = fabricsim(&[
-        "import".as_ref(),
-        "hpcc".as_ref(),
-        config.as_os_str(),
-        "-o".as_ref(),
-        scenario.as_os_str(),
-    ]);
+    let out = fabricsim(&["import".as_ref(), "hpcc".as_ref(), config.as_os_str(), "-o".as_ref(), scenario.as_os_str()]);
     assert_eq!(out.status.code(), Some(73), "{}", text(&out.stderr));
-    assert_eq!(
-        fs::read_to_string(&scenario).expect("still there"),
-        "precious"
-    );
+    assert_eq!(fs::read_to_string(&scenario).expect("still there"), "precious");
 }
 
 #[cfg(unix)]
@@ -126,15 +93,8 @@ fn a_reader_that_leaves_is_no_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_exit_code_74() {
-    let full = fs::OpenOptions::new()
-        .write(true)
-        .open("/dev/full")
-        .expect("Linux has it");
-    let out = Command::new(env!("CARGO_BIN_EXE_fabricsim"))
-        .args(["adapters"])
-        .stdout(full)
-        .output()
-        .expect("starts");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let out = Command::new(env!("CARGO_BIN_EXE_fabricsim")).args(["adapters"]).stdout(full).output().expect("starts");
     assert_eq!(out.status.code(), Some(74), "{}", text(&out.stderr));
 }
 

@@ -45,26 +45,11 @@ pub(super) fn topo(args: &TopoArgs) -> Result<(), Error> {
 fn topo_csv(plan: &Plan) -> Result<String, Error> {
     let mut csv = csv::Writer::from_writer(Vec::new());
     let failed = |e: csv::Error| Error::Internal(format!("cannot write to memory: {e}"));
-    csv.write_record([
-        "node",
-        "node_kind",
-        "port",
-        "peer_node",
-        "peer_port",
-        "rate_kbps",
-        "delay_ps",
-    ])
-    .map_err(failed)?;
+    csv.write_record(["node", "node_kind", "port", "peer_node", "peer_port", "rate_kbps", "delay_ps"]).map_err(failed)?;
     for (port, spec) in plan.case.ports.iter().enumerate() {
         let peer = usize::try_from(spec.peer).unwrap_or(usize::MAX);
         let node = node(plan, port);
-        let kind = node.map_or("", |n| {
-            if n.kind == NodeKind::Endpoint {
-                "endpoint"
-            } else {
-                "switch"
-            }
-        });
+        let kind = node.map_or("", |n| if n.kind == NodeKind::Endpoint { "endpoint" } else { "switch" });
         let name = |p: usize| plan.port_names.get(p).map_or("", String::as_str);
         csv.write_record([
             node.map_or("", |n| &n.name),
@@ -77,9 +62,7 @@ fn topo_csv(plan: &Plan) -> Result<String, Error> {
         ])
         .map_err(failed)?;
     }
-    let bytes = csv
-        .into_inner()
-        .map_err(|e| Error::Internal(e.to_string()))?;
+    let bytes = csv.into_inner().map_err(|e| Error::Internal(e.to_string()))?;
     String::from_utf8(bytes).map_err(|e| Error::Internal(e.to_string()))
 }
 
@@ -92,8 +75,7 @@ fn node(plan: &Plan, port: usize) -> Option<&crate::case::NodeSpec> {
 pub(super) fn adapters(args: &AdaptersArgs) -> Result<(), Error> {
     let found = crate::engine::adapters();
     if args.json {
-        let mut text =
-            serde_json::to_string_pretty(&found).map_err(|e| Error::Internal(e.to_string()))?;
+        let mut text = serde_json::to_string_pretty(&found).map_err(|e| Error::Internal(e.to_string()))?;
         text.push('\n');
         return terminal::print(&text);
     }
@@ -102,32 +84,13 @@ pub(super) fn adapters(args: &AdaptersArgs) -> Result<(), Error> {
 
 fn adapters_text(found: &[AdapterInfo]) -> String {
     let limit = |bytes| {
-        if bytes == 0 {
-            "main memory".into()
-        } else {
-            size(bytes)
-        }
+        if bytes == 0 { "main memory".into() } else { size(bytes) }
     };
-    let header = [
-        "name",
-        "kind",
-        "backend",
-        "driver",
-        "largest binding",
-        "largest buffer",
-    ];
+    let header = ["name", "kind", "backend", "driver", "largest binding", "largest buffer"];
     let mut rows = vec![header.map(String::from).to_vec()];
     rows.extend(found.iter().map(|a| {
         let limits = [limit(a.max_binding_bytes), limit(a.max_buffer_bytes)];
-        [
-            a.name.clone(),
-            a.kind.clone(),
-            a.backend.clone(),
-            a.driver.clone(),
-        ]
-        .into_iter()
-        .chain(limits)
-        .collect()
+        [a.name.clone(), a.kind.clone(), a.backend.clone(), a.driver.clone()].into_iter().chain(limits).collect()
     }));
     align(&rows, 4)
 }
@@ -136,15 +99,8 @@ fn adapters_text(found: &[AdapterInfo]) -> String {
 pub(super) fn presets(args: &PresetsArgs) -> Result<(), Error> {
     let known = crate::scenario::presets();
     let Some(name) = &args.name else {
-        let width = known
-            .iter()
-            .map(|(name, _)| name.chars().count())
-            .max()
-            .unwrap_or(0);
-        let lines: Vec<String> = known
-            .iter()
-            .map(|(name, about)| format!("{name:<width$}  {about}\n"))
-            .collect();
+        let width = known.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let lines: Vec<String> = known.iter().map(|(name, about)| format!("{name:<width$}  {about}\n")).collect();
         return terminal::print(&lines.concat());
     };
     match crate::scenario::preset_toml(name) {
@@ -225,16 +181,9 @@ sw0,switch,sw0/p1,h1,h1/p0,100000000,500000
 
     #[test]
     fn an_unknown_preset_is_an_input_error() {
-        let args = PresetsArgs {
-            name: Some("no-such-preset".into()),
-        };
+        let args = PresetsArgs { name: Some("no-such-preset".into()) };
         let error = presets(&args).expect_err("unknown");
         assert_eq!(error.exit_code(), 65);
-        assert!(
-            error
-                .to_string()
-                .starts_with("`preset` is `no-such-preset`: no such preset"),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with("`preset` is `no-such-preset`: no such preset"), "{error}");
     }
 }

@@ -25,11 +25,7 @@ pub(super) struct Watch<'a> {
 impl Observer for Watch<'_> {
     fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
         self.reporter.update(progress);
-        if self.stop.load(Ordering::SeqCst) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if self.stop.load(Ordering::SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn sample(&mut self, sample: &Sample) -> Result<(), Error> {

@@ -33,11 +33,7 @@ impl Estimate {
 
     /// Share done \[millionths\]: of the simulated time or of the traffic, whichever is nearer to its end.
     pub(super) fn share(&self, progress: &Progress) -> u64 {
-        let share = |n: u64, of: u64| {
-            scaled_ratio(u128::from(n), u128::from(of), MILLION)
-                .unwrap_or(0)
-                .min(MILLION)
-        };
+        let share = |n: u64, of: u64| scaled_ratio(u128::from(n), u128::from(of), MILLION).unwrap_or(0).min(MILLION);
         let by_time = self.stop_ps.map_or(0, |stop| share(progress.now_ps, stop));
         // Retransmissions count too; a run that is not over is never all done.
         let by_traffic = share(progress.data_hops, self.data_hops).min(MILLION - 1);
@@ -76,9 +72,7 @@ impl Reporter {
     pub(super) fn new(mode: ProgressMode, quiet: bool, plan: &Plan) -> Self {
         let voice = match mode {
             ProgressMode::Jsonl => Voice::JsonLines(Estimate::new(plan)),
-            ProgressMode::Auto if !quiet && std::io::stderr().is_terminal() => {
-                Voice::Bar(bar(), Estimate::new(plan))
-            }
+            ProgressMode::Auto if !quiet && std::io::stderr().is_terminal() => Voice::Bar(bar(), Estimate::new(plan)),
             ProgressMode::Auto | ProgressMode::None => Voice::Nobody,
         };
         if let Voice::JsonLines(estimate) = &voice {
@@ -120,20 +114,13 @@ impl Reporter {
 }
 
 fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:24} {percent:>3} %  {msg}")
-        .expect("the template is valid");
-    ProgressBar::with_draw_target(Some(MILLION), ProgressDrawTarget::stderr())
-        .with_style(style)
-        .with_finish(ProgressFinish::AndClear)
+    let style = ProgressStyle::with_template("{bar:24} {percent:>3} %  {msg}").expect("the template is valid");
+    ProgressBar::with_draw_target(Some(MILLION), ProgressDrawTarget::stderr()).with_style(style).with_finish(ProgressFinish::AndClear)
 }
 
 fn message(estimate: &Estimate, progress: &Progress) -> String {
     let pace = per_second(progress.packet_hops, progress.wall).unwrap_or(0);
-    let mut text = format!(
-        "simulated {}, {} packet-hops/s",
-        time(progress.now_ps),
-        count(pace)
-    );
+    let mut text = format!("simulated {}, {} packet-hops/s", time(progress.now_ps), count(pace));
     if let Some(left) = estimate.remaining(progress) {
         text.push_str(", ");
         text.push_str(&clock(left));
@@ -160,8 +147,7 @@ fn progress_line(estimate: &Estimate, progress: &Progress) -> String {
 
 fn started_line(estimate: &Estimate, plan: &Plan) -> String {
     let (flows, stop_ps) = (estimate.flows, estimate.stop_ps);
-    json!({ "event": "started", "scenario": plan.name, "flows": flows, "stop_ps": stop_ps })
-        .to_string()
+    json!({ "event": "started", "scenario": plan.name, "flows": flows, "stop_ps": stop_ps }).to_string()
 }
 
 fn ended_line(report: &Report) -> String {
@@ -178,8 +164,7 @@ fn ended_line(report: &Report) -> String {
 
 /// Wall-clock time in seconds, to the millisecond.
 fn wall_s(progress: &Progress) -> f64 {
-    Duration::from_millis(u64::try_from(progress.wall.as_millis()).unwrap_or(u64::MAX))
-        .as_secs_f64()
+    Duration::from_millis(u64::try_from(progress.wall.as_millis()).unwrap_or(u64::MAX)).as_secs_f64()
 }
 
 /// A duration as `12 s`, `3:05` or `1:02:03`.
@@ -198,13 +183,7 @@ mod tests {
     use crate::metrics::testing;
 
     fn at(now_ps: u64, data_hops: u64, seconds: u64) -> Progress {
-        Progress {
-            now_ps,
-            data_hops,
-            packet_hops: 2 * data_hops,
-            flows_ended: 0,
-            wall: Duration::from_secs(seconds),
-        }
+        Progress { now_ps, data_hops, packet_hops: 2 * data_hops, flows_ended: 0, wall: Duration::from_secs(seconds) }
     }
 
     #[test]
@@ -219,10 +198,7 @@ mod tests {
     fn without_progress_there_is_no_estimate() {
         let estimate = Estimate::new(&testing::plan());
         assert_eq!(estimate.remaining(&at(0, 0, 5)), None);
-        assert_eq!(
-            estimate.remaining(&at(0, 14, 5)),
-            Some(Duration::from_secs(20))
-        );
+        assert_eq!(estimate.remaining(&at(0, 14, 5)), Some(Duration::from_secs(20)));
     }
 
     #[test]
@@ -231,22 +207,13 @@ mod tests {
         let line = progress_line(&estimate, &at(1_000_000, 35, 2));
         assert!(!line.contains('\n'));
         let value: serde_json::Value = serde_json::from_str(&line).expect("JSON");
-        assert_eq!(
-            (&value["event"], &value["packet_hops_per_s"]),
-            (&json!("progress"), &json!(35))
-        );
-        assert_eq!(
-            (&value["done_millionths"], &value["eta_s"]),
-            (&json!(500_000), &json!(2.0))
-        );
+        assert_eq!((&value["event"], &value["packet_hops_per_s"]), (&json!("progress"), &json!(35)));
+        assert_eq!((&value["done_millionths"], &value["eta_s"]), (&json!(500_000), &json!(2.0)));
     }
 
     #[test]
     fn reports_keep_their_distance() {
-        let mut reporter = Reporter {
-            voice: Voice::Nobody,
-            last: None,
-        };
+        let mut reporter = Reporter { voice: Voice::Nobody, last: None };
         let due = [0, 1, 199, 200, 399, 400].map(|ms| reporter.is_due(Duration::from_millis(ms)));
         assert_eq!(due, [true, false, false, true, false, true]);
     }
@@ -254,10 +221,7 @@ mod tests {
     #[test]
     fn the_message_is_short() {
         let estimate = Estimate::new(&testing::plan());
-        assert_eq!(
-            message(&estimate, &at(1_000_000, 14, 90)),
-            "simulated 1.000 us, 0 packet-hops/s, 1:30 left"
-        );
+        assert_eq!(message(&estimate, &at(1_000_000, 14, 90)), "simulated 1.000 us, 0 packet-hops/s, 1:30 left");
         assert_eq!(clock(Duration::from_secs(3_723)), "1:02:03");
     }
 }

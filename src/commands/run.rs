@@ -21,14 +21,7 @@ pub(super) fn run(args: &RunArgs) -> Result<u8, Error> {
     let started = (SystemTime::now(), Instant::now());
     let plan = crate::scenario::load(&args.scenario.scenario, &args.scenario.overrides)?;
     let stop = signals::listen();
-    simulate(
-        &plan,
-        args,
-        started,
-        stop,
-        &engine::run,
-        &mut std::io::stdout().lock(),
-    )
+    simulate(&plan, args, started, stop, &engine::run, &mut std::io::stdout().lock())
 }
 
 /// What [`engine::run`] looks like; tests have their own.
@@ -43,84 +36,41 @@ fn simulate(
     engine: Engine,
     stdout: &mut dyn Write,
 ) -> Result<u8, Error> {
-    let target = args
-        .output
-        .clone()
-        .unwrap_or_else(|| default_folder(&plan.name));
+    let target = args.output.clone().unwrap_or_else(|| default_folder(&plan.name));
     let folder = ResultFolder::begin(&target, args.force)?;
     if !args.quiet {
-        plan.notes
-            .iter()
-            .for_each(|note| terminal::tell(&format!("note: {note}")));
+        plan.notes.iter().for_each(|note| terminal::tell(&format!("note: {note}")));
     }
-    let series = plan
-        .sampling
-        .as_ref()
-        .map(|_| TimeSeries::create(&folder))
-        .transpose()?;
+    let series = plan.sampling.as_ref().map(|_| TimeSeries::create(&folder)).transpose()?;
     let reporter = Reporter::new(args.progress, args.quiet, plan);
-    let mut watch = Watch {
-        plan,
-        series,
-        reporter,
-        stop,
-    };
+    let mut watch = Watch { plan, series, reporter, stop };
     let report = engine(&plan.case, &options(plan, args), &mut watch)?;
     watch.reporter.finish(&report);
-    let record = RunRecord {
-        started,
-        total_wall: clock.elapsed(),
-        overrides: args.scenario.overrides.clone(),
-    };
+    let record = RunRecord { started, total_wall: clock.elapsed(), overrides: args.scenario.overrides.clone() };
     let written = output::write(folder, plan, &report, watch.series, &record)?;
     if !args.quiet {
         terminal::print_to(stdout, &written.summary)?;
         terminal::tell(&farewell(&written));
     }
-    Ok(if report.interrupted {
-        signals::INTERRUPTED
-    } else {
-        0
-    })
+    Ok(if report.interrupted { signals::INTERRUPTED } else { 0 })
 }
 
 fn options(plan: &Plan, args: &RunArgs) -> Options {
-    Options {
-        adapter: args.adapter.clone(),
-        threads: args.threads,
-        window_ps: args.window,
-        sampling: plan.sampling.clone(),
-    }
+    Options { adapter: args.adapter.clone(), threads: args.threads, window_ps: args.window, sampling: plan.sampling.clone() }
 }
 
 /// What depends on the machine, in one line.
 fn farewell(written: &Written) -> String {
     let m = &written.manifest;
-    let pace = m
-        .packet_hops_per_s
-        .map(|n| format!(", {} packet-hops/s", count(n)))
-        .unwrap_or_default();
-    let partial = if m.partial {
-        "partial results"
-    } else {
-        "results"
-    };
-    format!(
-        "{partial} in `{}` ({}, {:.2} s{pace})",
-        written.folder.display(),
-        m.adapter.name,
-        m.wall_s
-    )
+    let pace = m.packet_hops_per_s.map(|n| format!(", {} packet-hops/s", count(n))).unwrap_or_default();
+    let partial = if m.partial { "partial results" } else { "results" };
+    format!("{partial} in `{}` ({}, {:.2} s{pace})", written.folder.display(), m.adapter.name, m.wall_s)
 }
 
 /// `results/NAME`, without characters that mean something to shells or paths.
 fn default_folder(name: &str) -> PathBuf {
     let plain = |c: char| {
-        if c.is_alphanumeric() || "._-".contains(c) {
-            c
-        } else {
-            '-'
-        }
+        if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' }
     };
     let name: String = name.chars().map(plain).collect();
     let name = name.trim_matches(['.', '-']);
@@ -142,10 +92,7 @@ mod tests {
 
     fn args(output: &Path) -> RunArgs {
         RunArgs {
-            scenario: ScenarioArgs {
-                scenario: "pair.toml".into(),
-                overrides: Vec::new(),
-            },
+            scenario: ScenarioArgs { scenario: "pair.toml".into(), overrides: Vec::new() },
             output: Some(output.to_path_buf()),
             force: false,
             adapter: AdapterChoice::Auto,
@@ -161,36 +108,15 @@ mod tests {
         assert_eq!(options.window_ps, Some(1_000));
         if options.sampling.is_some() {
             for time_ps in [0, 1_000] {
-                let queues = vec![engine::QueueSample {
-                    port: 3,
-                    ..engine::QueueSample::default()
-                }];
-                observer.sample(&Sample {
-                    time_ps,
-                    queues,
-                    flows: Vec::new(),
-                })?;
+                let queues = vec![engine::QueueSample { port: 3, ..engine::QueueSample::default() }];
+                observer.sample(&Sample { time_ps, queues, flows: Vec::new() })?;
             }
         }
-        let progress = Progress {
-            wall: Duration::from_millis(10),
-            ..Progress::default()
-        };
+        let progress = Progress { wall: Duration::from_millis(10), ..Progress::default() };
         let interrupted = observer.progress(&progress).is_break();
         let outcome = testing::pair().1;
-        let adapter = AdapterInfo {
-            name: "fixed".into(),
-            ..AdapterInfo::default()
-        };
-        Ok(Report {
-            outcome,
-            adapter,
-            window_ps: 1_000,
-            windows: 1,
-            state_bytes: 0,
-            progress,
-            interrupted,
-        })
+        let adapter = AdapterInfo { name: "fixed".into(), ..AdapterInfo::default() };
+        Ok(Report { outcome, adapter, window_ps: 1_000, windows: 1, state_bytes: 0, progress, interrupted })
     }
 
     fn go(plan: &Plan, args: &RunArgs, stop: bool, stdout: &mut dyn Write) -> Result<u8, Error> {
@@ -203,10 +129,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("temporary folder");
         let out = dir.path().join("out");
         let mut stdout = Vec::new();
-        assert_eq!(
-            go(&testing::plan(), &args(&out), false, &mut stdout).expect("ran"),
-            0
-        );
+        assert_eq!(go(&testing::plan(), &args(&out), false, &mut stdout).expect("ran"), 0);
         let text = fs::read_to_string(out.join("summary.txt")).expect("written");
         assert_eq!(String::from_utf8(stdout).expect("text"), text);
         assert!(!out.join("timeseries.csv").exists());
@@ -217,11 +140,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("temporary folder");
         let out = dir.path().join("out");
         let mut plan = testing::plan();
-        plan.sampling = Some(Sampling {
-            interval_ps: 1_000,
-            ports: vec![3],
-            flows: Vec::new(),
-        });
+        plan.sampling = Some(Sampling { interval_ps: 1_000, ports: vec![3], flows: Vec::new() });
         go(&plan, &args(&out), false, &mut Vec::new()).expect("ran");
         let text = fs::read_to_string(out.join("timeseries.csv")).expect("written");
         assert_eq!(text.lines().count(), 3, "{text}");
@@ -232,10 +151,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("temporary folder");
         let out = dir.path().join("out");
         let mut stdout = Vec::new();
-        assert_eq!(
-            go(&testing::plan(), &args(&out), true, &mut stdout).expect("ran"),
-            130
-        );
+        assert_eq!(go(&testing::plan(), &args(&out), true, &mut stdout).expect("ran"), 130);
         assert!(String::from_utf8(stdout).expect("text").contains("PARTIAL"));
         let manifest = fs::read_to_string(out.join("manifest.json")).expect("written");
         assert!(manifest.contains("\"partial\": true"), "{manifest}");
@@ -245,12 +161,7 @@ mod tests {
     fn results_are_written_even_if_nobody_reads_the_summary() {
         let dir = tempfile::tempdir().expect("temporary folder");
         let out = dir.path().join("out");
-        let code = go(
-            &testing::plan(),
-            &args(&out),
-            false,
-            &mut Failing(ErrorKind::BrokenPipe),
-        );
+        let code = go(&testing::plan(), &args(&out), false, &mut Failing(ErrorKind::BrokenPipe));
         assert_eq!(code.expect("no error"), 0);
         assert!(out.join("manifest.json").exists());
     }
@@ -259,10 +170,7 @@ mod tests {
     fn quiet_is_quiet() {
         let dir = tempfile::tempdir().expect("temporary folder");
         let mut stdout = Vec::new();
-        let args = RunArgs {
-            quiet: true,
-            ..args(&dir.path().join("out"))
-        };
+        let args = RunArgs { quiet: true, ..args(&dir.path().join("out")) };
         go(&testing::plan(), &args, false, &mut stdout).expect("ran");
         assert!(stdout.is_empty());
     }
@@ -278,14 +186,7 @@ mod tests {
         };
         let args = args(&dir.path().join("file/out"));
         let started = (SystemTime::now(), Instant::now());
-        let result = simulate(
-            &testing::plan(),
-            &args,
-            started,
-            &AtomicBool::new(false),
-            &never,
-            &mut Vec::new(),
-        );
+        let result = simulate(&testing::plan(), &args, started, &AtomicBool::new(false), &never, &mut Vec::new());
         assert_eq!(result.expect_err("no place").exit_code(), 73);
         assert!(!ran.load(Ordering::SeqCst));
     }
@@ -293,18 +194,10 @@ mod tests {
     #[test]
     fn a_failed_run_leaves_nothing() {
         let dir = tempfile::tempdir().expect("temporary folder");
-        let broken =
-            |_: &Case, _: &Options, _: &mut dyn Observer| Err(Error::Capacity("too small".into()));
+        let broken = |_: &Case, _: &Options, _: &mut dyn Observer| Err(Error::Capacity("too small".into()));
         let args = args(&dir.path().join("out"));
         let started = (SystemTime::now(), Instant::now());
-        let result = simulate(
-            &testing::plan(),
-            &args,
-            started,
-            &AtomicBool::new(false),
-            &broken,
-            &mut Vec::new(),
-        );
+        let result = simulate(&testing::plan(), &args, started, &AtomicBool::new(false), &broken, &mut Vec::new());
         assert_eq!(result.expect_err("broken").exit_code(), 69);
         assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 0);
     }
@@ -315,17 +208,8 @@ mod tests {
         let out = dir.path().join("out");
         let mut plan = testing::plan();
         plan.case.stop_ps = None;
-        plan.sampling = Some(Sampling {
-            interval_ps: 500_000,
-            ports: vec![3],
-            flows: vec![0],
-        });
-        let args = RunArgs {
-            adapter: AdapterChoice::BuiltIn,
-            threads: 1,
-            window: None,
-            ..args(&out)
-        };
+        plan.sampling = Some(Sampling { interval_ps: 500_000, ports: vec![3], flows: vec![0] });
+        let args = RunArgs { adapter: AdapterChoice::BuiltIn, threads: 1, window: None, ..args(&out) };
         let started = (SystemTime::now(), Instant::now());
         let stop = AtomicBool::new(false);
         let mut stdout = Vec::new();

@@ -16,9 +16,7 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
 /// The same to any stream.
 pub(super) fn print_to(out: &mut dyn Write, text: &str) -> Result<(), Error> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::Io(PathBuf::from("standard output"), e))
-        }
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Error::Io(PathBuf::from("standard output"), e)),
         _ => Ok(()),
     }
 }

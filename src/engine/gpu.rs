@@ -163,7 +163,8 @@ impl GpuDevice {
             // Large enough for one record of any type, so that an empty buffer can be bound.
             let size = (4 * words.len() as u64).max(1024);
             self.check_size(name, size)?;
-            let buffer = self.gpu.device.create_buffer(&wgpu::BufferDescriptor { label: Some(name), size, usage, mapped_at_creation: false });
+            let buffer =
+                self.gpu.device.create_buffer(&wgpu::BufferDescriptor { label: Some(name), size, usage, mapped_at_creation: false });
             self.gpu.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(words));
             made.push(buffer);
         }
@@ -187,10 +188,7 @@ impl GpuDevice {
         let group = |(i, (name, bindings)): (usize, &(&str, &[u32]))| {
             let entries: Vec<_> = bindings
                 .iter()
-                .map(|b| wgpu::BindGroupEntry {
-                    binding: *b,
-                    resource: buffers.get(*b as usize).unwrap_or(&uniform).as_entire_binding(),
-                })
+                .map(|b| wgpu::BindGroupEntry { binding: *b, resource: buffers.get(*b as usize).unwrap_or(&uniform).as_entire_binding() })
                 .collect();
             gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some(name),

@@ -78,7 +78,8 @@ pub fn pfc_response_ps(rate_kbps: u64) -> u64 {
 #[must_use]
 pub fn headroom_bytes(port: &PortSpec, incoming: &PortSpec, rules: &PortRules) -> u64 {
     const MAC_PHY_BYTES: u64 = 819;
-    let sending = |bytes: u64| u64::try_from((u128::from(bytes + rules.gap_bytes) * u128::from(port.byte_time_q16)) >> 16).unwrap_or(u64::MAX);
+    let sending =
+        |bytes: u64| u64::try_from((u128::from(bytes + rules.gap_bytes) * u128::from(port.byte_time_q16)) >> 16).unwrap_or(u64::MAX);
     let loop_ps = [sending(rules.frame_bytes), sending(rules.pfc_bytes), u64::from(port.pfc_delay_ps), u64::from(incoming.delay_ps)];
     let in_flight = bytes_in(incoming.rate_kbps, loop_ps.iter().fold(0, |a, b| a.saturating_add(*b)));
     in_flight.saturating_add(2 * rules.frame_bytes + MAC_PHY_BYTES).next_multiple_of(1024)

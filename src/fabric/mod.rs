@@ -1,7 +1,7 @@
 //! From a fabric's shape to nodes, ports and routes of a case.
 
-pub mod build;
 pub mod buffer;
+pub mod build;
 pub mod route;
 pub mod size;
 
@@ -199,7 +199,15 @@ fn number(graph: &Graph) -> Result<(Vec<NodeSpec>, Vec<PortSpec>), String> {
             return Err(format!("endpoint `{}` has {n_ports} links; an endpoint has exactly one", node.name));
         }
         next.push(first_port);
-        nodes.push(NodeSpec { name: node.name.clone(), kind: node.kind, first_port, n_ports, hash_seed: 0, pool_bytes: 0, cut_through: false });
+        nodes.push(NodeSpec {
+            name: node.name.clone(),
+            kind: node.kind,
+            first_port,
+            n_ports,
+            hash_seed: 0,
+            pool_bytes: 0,
+            cut_through: false,
+        });
         first_port = first_port.checked_add(n_ports).ok_or("too many ports")?;
     }
     let blank = PortSpec {
@@ -256,7 +264,8 @@ fn fill(port: &mut PortSpec, back: &PortSpec, propagation: u64, to_switch: bool,
 }
 
 fn pool_bytes(name: &str, ports: &[PortSpec], rules: &PortRules) -> Result<u32, String> {
-    let set_aside: u64 = ports.iter().map(|p| u64::from(p.reserve_bytes) * rules.n_classes + u64::from(p.headroom_bytes) * rules.n_lossless).sum();
+    let set_aside: u64 =
+        ports.iter().map(|p| u64::from(p.reserve_bytes) * rules.n_classes + u64::from(p.headroom_bytes) * rules.n_lossless).sum();
     let pool = rules.buffer_bytes.checked_sub(set_aside).filter(|p| *p > 0).ok_or_else(|| {
         format!(
             "switch `{name}` has a buffer of {} bytes, but reserves and headroom of its {} ports take {set_aside} bytes; nothing is left to share",

@@ -68,7 +68,8 @@ impl RowTable {
                 continue;
             }
             // Whoever is reachable has only reachable neighbours, so nothing overflows.
-            let group: Vec<u32> = neighbours.iter().filter(|(_, peer)| distance[*peer as usize] + 1 == here).map(|(port, _)| *port).collect();
+            let group: Vec<u32> =
+                neighbours.iter().filter(|(_, peer)| distance[*peer as usize] + 1 == here).map(|(port, _)| *port).collect();
             let next = short(table.groups.len());
             let number = *known.entry(group).or_insert_with_key(|group| {
                 table.groups.push(group.clone());

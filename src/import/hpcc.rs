@@ -15,18 +15,69 @@ use crate::workload::lists::mistake;
 
 /// Keys that only say where output goes, or tune what is not simulated in modes 0 and 1: read and ignored.
 const IGNORED: [&str; 28] = [
-    "TRACE_FILE", "TRACE_OUTPUT_FILE", "FCT_OUTPUT_FILE", "PFC_OUTPUT_FILE", "ENABLE_TRACE", "QLEN_MON_FILE", "QLEN_MON_START", "QLEN_MON_END",
-    "QLEN_MON_INTERVAL", "DCTCP_RATE_AI", "U_TARGET", "MI_THRESH", "INT_MULTI", "MULTI_RATE", "SAMPLE_FEEDBACK", "PINT_LOG_BASE", "PINT_PROB",
-    "FAST_REACT", "USE_DYNAMIC_PFC_THRESHOLD", "L2_CHUNK_SIZE", "PAUSE_TIME", "BW_MON_FILE", "RATE_MON_FILE", "CNP_MON_FILE", "MON_START",
-    "MON_END", "QP_MON_INTERVAL", "BW_MON_INTERVAL",
+    "TRACE_FILE",
+    "TRACE_OUTPUT_FILE",
+    "FCT_OUTPUT_FILE",
+    "PFC_OUTPUT_FILE",
+    "ENABLE_TRACE",
+    "QLEN_MON_FILE",
+    "QLEN_MON_START",
+    "QLEN_MON_END",
+    "QLEN_MON_INTERVAL",
+    "DCTCP_RATE_AI",
+    "U_TARGET",
+    "MI_THRESH",
+    "INT_MULTI",
+    "MULTI_RATE",
+    "SAMPLE_FEEDBACK",
+    "PINT_LOG_BASE",
+    "PINT_PROB",
+    "FAST_REACT",
+    "USE_DYNAMIC_PFC_THRESHOLD",
+    "L2_CHUNK_SIZE",
+    "PAUSE_TIME",
+    "BW_MON_FILE",
+    "RATE_MON_FILE",
+    "CNP_MON_FILE",
+    "MON_START",
+    "MON_END",
+    "QP_MON_INTERVAL",
+    "BW_MON_INTERVAL",
 ];
 
 /// Keys that are honoured.
 const KNOWN: [&str; 31] = [
-    "ENABLE_QCN", "PACKET_PAYLOAD_SIZE", "TOPOLOGY_FILE", "FLOW_FILE", "SIMULATOR_STOP_TIME", "CC_MODE", "ALPHA_RESUME_INTERVAL",
-    "RATE_DECREASE_INTERVAL", "CLAMP_TARGET_RATE", "RP_TIMER", "EWMA_GAIN", "FAST_RECOVERY_TIMES", "RATE_AI", "RATE_HAI", "MIN_RATE",
-    "ERROR_RATE_PER_LINK", "L2_ACK_INTERVAL", "L2_BACK_TO_ZERO", "HAS_WIN", "GLOBAL_T", "VAR_WIN", "RATE_BOUND", "ACK_HIGH_PRIO", "LINK_DOWN",
-    "KMAX_MAP", "KMIN_MAP", "PMAX_MAP", "BUFFER_SIZE", "PATH_FILE", "ENABLE_PFC", "ENABLE_IRN",
+    "ENABLE_QCN",
+    "PACKET_PAYLOAD_SIZE",
+    "TOPOLOGY_FILE",
+    "FLOW_FILE",
+    "SIMULATOR_STOP_TIME",
+    "CC_MODE",
+    "ALPHA_RESUME_INTERVAL",
+    "RATE_DECREASE_INTERVAL",
+    "CLAMP_TARGET_RATE",
+    "RP_TIMER",
+    "EWMA_GAIN",
+    "FAST_RECOVERY_TIMES",
+    "RATE_AI",
+    "RATE_HAI",
+    "MIN_RATE",
+    "ERROR_RATE_PER_LINK",
+    "L2_ACK_INTERVAL",
+    "L2_BACK_TO_ZERO",
+    "HAS_WIN",
+    "GLOBAL_T",
+    "VAR_WIN",
+    "RATE_BOUND",
+    "ACK_HIGH_PRIO",
+    "LINK_DOWN",
+    "KMAX_MAP",
+    "KMIN_MAP",
+    "PMAX_MAP",
+    "BUFFER_SIZE",
+    "PATH_FILE",
+    "ENABLE_PFC",
+    "ENABLE_IRN",
 ];
 
 /// Instant at which the generators of this lineage start flows.
@@ -46,7 +97,8 @@ impl<'a> Config<'a> {
             let mut words = line.split_whitespace();
             let Some(key) = words.next().filter(|k| !k.starts_with('#')) else { continue };
             if !KNOWN.contains(&key) && !IGNORED.contains(&key) {
-                let near = crate::scenario::did_you_mean(key, KNOWN.iter().copied()).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                let near =
+                    crate::scenario::did_you_mean(key, KNOWN.iter().copied()).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
                 return Err(mistake(file, i + 1, key, "", format!("is not a key that is known here{near}")));
             }
             let rest: Vec<&str> = words.collect();
@@ -99,7 +151,14 @@ impl<'a> Config<'a> {
         let count = words[0].parse::<usize>().map_err(|_| self.wrong(key, "must begin with the number of entries"))?;
         let pairs: Vec<&[&str]> = words[1..].chunks(2).collect();
         if pairs.len() != count || pairs.iter().any(|p| p.len() != 2) {
-            return Err(self.wrong(key, format!("has {} words after the number; {count} entries of a rate in b/s and a value need {}", words.len() - 1, count.saturating_mul(2))));
+            return Err(self.wrong(
+                key,
+                format!(
+                    "has {} words after the number; {count} entries of a rate in b/s and a value need {}",
+                    words.len() - 1,
+                    count.saturating_mul(2)
+                ),
+            ));
         }
         let rate = |p: &&[&'a str]| Ok((Unit::Rate.parse(&format!("{} bps", p[0])).map_err(|m| self.wrong(key, m))?, p[1]));
         pairs.iter().map(rate).collect()
@@ -175,7 +234,9 @@ fn convert(config: &Config<'_>, scenario: &Path) -> Result<String, Error> {
         return Err(mistake(&flow_file, other.line, "priority", &other.priority.to_string(), message).into());
     }
     if !(1..=7).contains(&priority) {
-        return Err(mistake(&flow_file, 2, "priority", &priority.to_string(), "must be 1 to 7; priority 0 bypasses the buffer there").into());
+        return Err(
+            mistake(&flow_file, 2, "priority", &priority.to_string(), "must be 1 to 7; priority 0 bypasses the buffer there").into()
+        );
     }
     let zero = if flows.iter().all(|f| f.start_ps >= BASE_PS) { BASE_PS } else { 0 };
     let paths_file = folder.join(config.or("PATH_FILE", "paths.txt"));
@@ -185,14 +246,19 @@ fn convert(config: &Config<'_>, scenario: &Path) -> Result<String, Error> {
     let _ = writeln!(out, "[scenario]\nname = {}\nprofile = \"hpcc-ns3\"", quoted(&name));
     if let Some((_, words)) = config.values.get("SIMULATOR_STOP_TIME") {
         let stop = Unit::Time.parse(&format!("{} s", words[0])).map_err(|m| config.wrong("SIMULATOR_STOP_TIME", m))?;
-        let stop = stop.checked_sub(zero).filter(|s| *s > 0).ok_or_else(|| config.wrong("SIMULATOR_STOP_TIME", "is before the first flow"))?;
+        let stop =
+            stop.checked_sub(zero).filter(|s| *s > 0).ok_or_else(|| config.wrong("SIMULATOR_STOP_TIME", "is before the first flow"))?;
         let _ = writeln!(out, "stop = \"{}\"", Unit::Time.format(stop));
     }
     let _ = writeln!(out, "\n[fabric]\nkind = \"graph\"\ntopology = {}", quoted(&relative(&topology_file, scenario)));
     let buffer = config.quantity("BUFFER_SIZE", Unit::Bytes, " MiB", "16")?;
     let _ = writeln!(out, "\n[switch]\nbuffer = \"{}\"", Unit::Bytes.format(buffer));
     marking(config, &graph, &mut out)?;
-    let _ = writeln!(out, "\n[[class]]\nname = \"data\"\npriority = {priority}\nlossless = true\necn = {}\nservice = \"strict\"", config.flag("ENABLE_QCN", "1")?);
+    let _ = writeln!(
+        out,
+        "\n[[class]]\nname = \"data\"\npriority = {priority}\nlossless = true\necn = {}\nservice = \"strict\"",
+        config.flag("ENABLE_QCN", "1")?
+    );
     transport(config, &mut out)?;
     reaction(config, &mut out)?;
     let _ = writeln!(out, "\n[compat]\nack_ignores_pause = {}", config.flag("ACK_HIGH_PRIO", "0")?);
@@ -218,10 +284,14 @@ fn marking(config: &Config<'_>, graph: &crate::fabric::Graph, out: &mut String) 
     let _ = writeln!(out, "\n[ecn]\nby_rate = [");
     for rate in rates {
         let entry = |map: &BTreeMap<u64, &str>, key: &str| {
-            map.get(&rate).map(|s| (*s).to_owned()).ok_or_else(|| config.wrong(key, format!("has no entry for {}, a rate of the topology", Unit::Rate.format(rate))))
+            map.get(&rate)
+                .map(|s| (*s).to_owned())
+                .ok_or_else(|| config.wrong(key, format!("has no entry for {}, a rate of the topology", Unit::Rate.format(rate))))
         };
         let (kmin, kmax, pmax) = (entry(&maps[0], "KMIN_MAP")?, entry(&maps[1], "KMAX_MAP")?, entry(&maps[2], "PMAX_MAP")?);
-        let size = |text: &str, key: &str| Unit::Bytes.parse(&format!("{text} KB")).map(|b| Unit::Bytes.format(b)).map_err(|m| config.wrong(key, m));
+        let size = |text: &str, key: &str| {
+            Unit::Bytes.parse(&format!("{text} KB")).map(|b| Unit::Bytes.format(b)).map_err(|m| config.wrong(key, m))
+        };
         let share = Unit::Share.parse(&pmax).map_err(|m| config.wrong("PMAX_MAP", m))?;
         let _ = writeln!(
             out,
@@ -286,7 +356,8 @@ mod tests {
     use crate::case::{CnpMode, Reaction};
     use crate::scenario;
 
-    const CONFIG: &str = "ENABLE_QCN 1\nPACKET_PAYLOAD_SIZE 1000\nTOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nSIMULATOR_STOP_TIME 4.00\nCC_MODE 1
+    const CONFIG: &str =
+        "ENABLE_QCN 1\nPACKET_PAYLOAD_SIZE 1000\nTOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nSIMULATOR_STOP_TIME 4.00\nCC_MODE 1
 ALPHA_RESUME_INTERVAL 1\nRATE_DECREASE_INTERVAL 4\nCLAMP_TARGET_RATE 0\nRP_TIMER 300\nEWMA_GAIN 0.00390625\nFAST_RECOVERY_TIMES 1
 RATE_AI 20Mb/s\nRATE_HAI 200Mb/s\nMIN_RATE 1000Mb/s\nERROR_RATE_PER_LINK 0.0000\nL2_ACK_INTERVAL 1\nL2_BACK_TO_ZERO 0\nHAS_WIN 1\nGLOBAL_T 1
 VAR_WIN 1\nRATE_BOUND 1\nACK_HIGH_PRIO 0\nLINK_DOWN 0 0 0\nKMAX_MAP 2 100000000000 1600 400000000000 6400

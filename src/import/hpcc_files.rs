@@ -22,7 +22,8 @@ impl<'a> Words<'a> {
     }
 
     fn next(&mut self, what: &str) -> Result<&'a str, InputError> {
-        let (line, word) = self.words.next().ok_or_else(|| mistake(self.file, self.line, what, "", "is missing: the file ends too early"))?;
+        let (line, word) =
+            self.words.next().ok_or_else(|| mistake(self.file, self.line, what, "", "is missing: the file ends too early"))?;
         self.line = line;
         Ok(word)
     }
@@ -124,7 +125,12 @@ pub fn flows(file: &Path, text: &str) -> Result<Vec<HpccFlow>, InputError> {
     for (line, words) in lines {
         let n = *columns.get_or_insert(words.len());
         if words.len() != n || !(n == 5 || n == 6) {
-            return Err(wrong(line, "", &words.join(" "), "a flow has six columns, src dst priority dport size start, or five without dport".to_owned()));
+            return Err(wrong(
+                line,
+                "",
+                &words.join(" "),
+                "a flow has six columns, src dst priority dport size start, or five without dport".to_owned(),
+            ));
         }
         let number = |at: usize, key: &str, unit: Unit, text: &str| unit.parse(text).map_err(|m| wrong(line, key, words[at], m));
         let node = |at: usize, key: &str| {
@@ -181,7 +187,13 @@ fn paths(file: &Path, text: &str) -> Result<std::collections::BTreeMap<(u32, u32
 ///
 /// # Errors
 /// The first mistake.
-pub fn records(file: &Path, text: &str, pinned: Option<(&Path, &str)>, graph: &Graph, time_zero_ps: u64) -> Result<Vec<Record>, InputError> {
+pub fn records(
+    file: &Path,
+    text: &str,
+    pinned: Option<(&Path, &str)>,
+    graph: &Graph,
+    time_zero_ps: u64,
+) -> Result<Vec<Record>, InputError> {
     let flows = flows(file, text)?;
     let paths = pinned.map(|(file, text)| paths(file, text)).transpose()?.unwrap_or_default();
     let name = |id: u32, line: usize, key: &str| {
@@ -190,9 +202,10 @@ pub fn records(file: &Path, text: &str, pinned: Option<(&Path, &str)>, graph: &G
     };
     let mut list = Vec::with_capacity(flows.len());
     for flow in flows {
-        let start_ps = flow.start_ps.checked_sub(time_zero_ps).ok_or_else(|| {
-            mistake(file, flow.line, "start", &Unit::Time.format(flow.start_ps), "is before `time_zero`")
-        })?;
+        let start_ps = flow
+            .start_ps
+            .checked_sub(time_zero_ps)
+            .ok_or_else(|| mistake(file, flow.line, "start", &Unit::Time.format(flow.start_ps), "is before `time_zero`"))?;
         let (data, ack) = paths.get(&(flow.src, flow.dst, flow.nth_of_pair)).cloned().unwrap_or_default();
         let inner = |path: Vec<u32>| {
             let inner = path.get(1..path.len().saturating_sub(1)).unwrap_or_default();
@@ -220,9 +233,20 @@ mod tests {
     fn reads_topologies() {
         let graph = topology(Path::new("t"), "3 1 2\n2\n0 2 100Gbps 1000ns 0\n1 2 100Gbps 0.001ms 0.5\n").expect("valid");
         assert_eq!(graph.nodes.iter().map(|n| n.name.as_str()).collect::<Vec<_>>(), ["host0", "host1", "switch2"]);
-        assert_eq!(graph.links[1].channels[0], Channel { rate_kbps: 100_000_000, propagation_ps: 1_000_000, loss_q32: 1 << 31, drop_every: 0 });
+        assert_eq!(
+            graph.links[1].channels[0],
+            Channel { rate_kbps: 100_000_000, propagation_ps: 1_000_000, loss_q32: 1 << 31, drop_every: 0 }
+        );
         assert!(topology(Path::new("t"), "2 0 1\n0 1 100Gbps 1us 0\n").is_ok());
-        for bad in ["", "3 1", "3 1 2\n2\n0 2 100Gbps 1000ns 0", "2 0 1\n0 5 1Gbps 1us 0", "2 0 1\n0 0 1Gbps 1us 0", "2 0 1\n0 1 1 1us 0", "2 0 0 9"] {
+        for bad in [
+            "",
+            "3 1",
+            "3 1 2\n2\n0 2 100Gbps 1000ns 0",
+            "2 0 1\n0 5 1Gbps 1us 0",
+            "2 0 1\n0 0 1Gbps 1us 0",
+            "2 0 1\n0 1 1 1us 0",
+            "2 0 0 9",
+        ] {
             assert!(topology(Path::new("t"), bad).is_err(), "{bad}");
         }
     }
@@ -242,7 +266,8 @@ mod tests {
     fn pins_paths() {
         let graph = topology(Path::new("t"), "4 2 3\n2 3\n0 2 1Gbps 1us 0\n1 3 1Gbps 1us 0\n2 3 1Gbps 1us 0\n").expect("valid");
         let paths = "0 1 10000 D 0 2 3 1 A 1 3 2 0\n";
-        let list = records(Path::new("f"), "1\n0 1 3 100 9 2.0\n", Some((Path::new("p"), paths)), &graph, 2_000_000_000_000).expect("valid");
+        let list =
+            records(Path::new("f"), "1\n0 1 3 100 9 2.0\n", Some((Path::new("p"), paths)), &graph, 2_000_000_000_000).expect("valid");
         assert_eq!(list[0].path, ["switch2", "switch3"]);
         assert_eq!(list[0].ack_path, ["switch3", "switch2"]);
         assert_eq!(list[0].start_ps, 0);

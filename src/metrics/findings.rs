@@ -15,26 +15,18 @@ pub fn findings(plan: &Plan, metrics: &Metrics) -> Vec<String> {
         ));
     }
     if all.failed > 0 {
-        found.push(format!(
-            "{} gave up after {} timeouts in a row",
-            flows(all.failed),
-            plan.case.rules.retry_limit
-        ));
+        found.push(format!("{} gave up after {} timeouts in a row", flows(all.failed), plan.case.rules.retry_limit));
     }
     if !fabric.stopped && all.running > 0 {
-        let cause =
-            if plan.case.rules.rto_ps == 0 && fabric.discard_packets + fabric.lost_packets > 0 {
-                "packets were lost and there is no retransmission timeout"
-            } else {
-                "nothing is left to happen, which is what a deadlock of paused ports looks like"
-            };
+        let cause = if plan.case.rules.rto_ps == 0 && fabric.discard_packets + fabric.lost_packets > 0 {
+            "packets were lost and there is no retransmission timeout"
+        } else {
+            "nothing is left to happen, which is what a deadlock of paused ports looks like"
+        };
         found.push(format!("{} never finished: {cause}", flows(all.running)));
     }
     if !fabric.stopped && all.waiting > 0 {
-        found.push(format!(
-            "{} never released: what they wait for did not happen",
-            flows(all.waiting)
-        ));
+        found.push(format!("{} never released: what they wait for did not happen", flows(all.waiting)));
     }
     if fabric.stopped && all.running + all.waiting > 0 {
         found.push(format!(
@@ -46,19 +38,11 @@ pub fn findings(plan: &Plan, metrics: &Metrics) -> Vec<String> {
 }
 
 fn flows(n: u64) -> String {
-    if n == 1 {
-        "1 flow".into()
-    } else {
-        format!("{n} flows")
-    }
+    if n == 1 { "1 flow".into() } else { format!("{n} flows") }
 }
 
 fn packets(n: u64) -> String {
-    if n == 1 {
-        "1 packet was".into()
-    } else {
-        format!("{n} packets were")
-    }
+    if n == 1 { "1 packet was".into() } else { format!("{n} packets were") }
 }
 
 #[cfg(test)]
@@ -86,10 +70,7 @@ mod tests {
         outcome.flows[0].status = crate::outcome::FlowStatus::Running;
         let metrics = Metrics::new(&plan, &outcome).expect("shape fits");
         let found = findings(&plan, &metrics);
-        assert!(
-            found[0].contains("1 flow never finished: nothing is left to happen"),
-            "{found:?}"
-        );
+        assert!(found[0].contains("1 flow never finished: nothing is left to happen"), "{found:?}");
         assert!(found[1].contains("3 flows never released"), "{found:?}");
     }
 }

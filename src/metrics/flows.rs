@@ -37,9 +37,7 @@ impl FlowRow {
 
 /// Rows of all flows, by id.
 pub(super) fn rows(plan: &Plan, outcome: &Outcome) -> Vec<FlowRow> {
-    let mut rows: Vec<FlowRow> = (0..plan.case.flows.len())
-        .map(|i| row(plan, &outcome.flows[i], i))
-        .collect();
+    let mut rows: Vec<FlowRow> = (0..plan.case.flows.len()).map(|i| row(plan, &outcome.flows[i], i)).collect();
     rows.sort_by_key(|r| r.id);
     rows
 }
@@ -47,27 +45,15 @@ pub(super) fn rows(plan: &Plan, outcome: &Outcome) -> Vec<FlowRow> {
 fn row(plan: &Plan, outcome: &FlowOutcome, index: usize) -> FlowRow {
     let spec = &plan.case.flows[index];
     let done = outcome.status == FlowStatus::Done;
-    let fct_ps = outcome
-        .finish_ps
-        .filter(|_| done)
-        .map(|t| t.saturating_sub(outcome.start_ps));
+    let fct_ps = outcome.finish_ps.filter(|_| done).map(|t| t.saturating_sub(outcome.start_ps));
     let ideal_fct_ps = plan.ideal_fct_ps.get(index).copied().filter(|t| *t > 0);
     let slowdown = |fct: u64| scaled_ratio(u128::from(fct), u128::from(ideal_fct_ps?), MILLION);
     // Bits over picoseconds, times 10^9, are kilobits over seconds.
-    let goodput = |fct: u64| {
-        scaled_ratio(
-            u128::from(spec.size_bytes) * 8,
-            u128::from(fct),
-            1_000_000_000,
-        )
-    };
+    let goodput = |fct: u64| scaled_ratio(u128::from(spec.size_bytes) * 8, u128::from(fct), 1_000_000_000);
     FlowRow {
         index,
         id: spec.id,
-        group: plan
-            .group_of_flow
-            .get(index)
-            .and_then(|g| usize::try_from(*g).ok()),
+        group: plan.group_of_flow.get(index).and_then(|g| usize::try_from(*g).ok()),
         size_bytes: spec.size_bytes,
         ideal_fct_ps,
         fct_ps,
@@ -98,11 +84,7 @@ mod tests {
         let metrics = Metrics::new(&plan, &outcome).expect("shape fits");
         for id in [8, 9] {
             let row = metrics.flows.iter().find(|r| r.id == id).expect("known id");
-            assert_eq!(
-                (row.fct_ps, row.slowdown_millionths, row.goodput_kbps),
-                (None, None, None),
-                "flow {id}"
-            );
+            assert_eq!((row.fct_ps, row.slowdown_millionths, row.goodput_kbps), (None, None, None), "flow {id}");
         }
     }
 

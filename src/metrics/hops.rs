@@ -12,9 +12,7 @@ pub fn expected_data_hops(case: &Case) -> u64 {
     let mut known = BTreeMap::new();
     let hops = case.flows.iter().map(|flow| {
         let length = if flow.path_data.is_empty() {
-            *known
-                .entry(ends(case, flow))
-                .or_insert_with(|| path_length(case, flow))
+            *known.entry(ends(case, flow)).or_insert_with(|| path_length(case, flow))
         } else {
             1 + u64::try_from(flow.path_data.len()).unwrap_or(0)
         };
@@ -25,10 +23,7 @@ pub fn expected_data_hops(case: &Case) -> u64 {
 
 /// First node on the way and leaf of the destination: all that decides the length of a path.
 fn ends(case: &Case, flow: &FlowSpec) -> (Option<usize>, Option<u32>) {
-    (
-        first_node(case, flow),
-        case.routes.endpoint_leaf.get(ix(flow.dst)).copied(),
-    )
+    (first_node(case, flow), case.routes.endpoint_leaf.get(ix(flow.dst)).copied())
 }
 
 fn first_node(case: &Case, flow: &FlowSpec) -> Option<usize> {
@@ -47,11 +42,7 @@ fn path_length(case: &Case, flow: &FlowSpec) -> u64 {
     let mut length = 1;
     // A path visits no node twice.
     for _ in 0..case.nodes.len() {
-        let Some(at) = node.filter(|n| {
-            case.nodes
-                .get(*n)
-                .is_some_and(|n| n.kind == NodeKind::Switch)
-        }) else {
+        let Some(at) = node.filter(|n| case.nodes.get(*n).is_some_and(|n| n.kind == NodeKind::Switch)) else {
             break;
         };
         length += 1;
@@ -65,9 +56,7 @@ fn next_hop(case: &Case, node: usize, dst: u32) -> Option<u32> {
     let routes = &case.routes;
     let row = ix(*routes.switch_row.get(node)?);
     let leaf = ix(*routes.endpoint_leaf.get(ix(dst))?);
-    let group = *routes
-        .table
-        .get(row.checked_mul(ix(routes.n_leaves))?.checked_add(leaf)?)?;
+    let group = *routes.table.get(row.checked_mul(ix(routes.n_leaves))?.checked_add(leaf)?)?;
     let start = *routes.group_start.get(ix(group))?;
     routes.members.get(ix(start)).copied()
 }
@@ -101,31 +90,10 @@ mod tests {
         let mut case = testing::plan().case;
         case.flows.truncate(1);
         let switch = case.nodes[2].clone();
-        case.nodes = vec![
-            case.nodes[0].clone(),
-            case.nodes[1].clone(),
-            switch.clone(),
-            switch.clone(),
-            switch,
-        ];
+        case.nodes = vec![case.nodes[0].clone(), case.nodes[1].clone(), switch.clone(), switch.clone(), switch];
         let template = case.ports[0];
-        let wires = [
-            (0, 2),
-            (1, 4),
-            (2, 0),
-            (2, 6),
-            (3, 1),
-            (3, 7),
-            (4, 3),
-            (4, 5),
-        ];
-        case.ports = wires
-            .map(|(node, peer)| crate::case::PortSpec {
-                node,
-                peer,
-                ..template
-            })
-            .to_vec();
+        let wires = [(0, 2), (1, 4), (2, 0), (2, 6), (3, 1), (3, 7), (4, 3), (4, 5)];
+        case.ports = wires.map(|(node, peer)| crate::case::PortSpec { node, peer, ..template }).to_vec();
         case.routes = crate::case::Routes {
             n_leaves: 2,
             switch_row: vec![u32::MAX, u32::MAX, 0, 1, 2],

@@ -52,40 +52,21 @@ impl Metrics {
         let queues = ports::queue_rows(plan, outcome);
         let links = ports::link_rows(plan, outcome);
         let all = summary::group(&flows, None);
-        let groups = (0..plan.groups.len())
-            .map(|g| summary::group(&flows, Some(g)))
-            .collect();
+        let groups = (0..plan.groups.len()).map(|g| summary::group(&flows, Some(g))).collect();
         let fabric = summary::fabric(plan, outcome, &queues, &links);
-        Ok(Self {
-            flows,
-            queues,
-            links,
-            all,
-            groups,
-            fabric,
-        })
+        Ok(Self { flows, queues, links, all, groups, fabric })
     }
 }
 
 /// An outcome has one entry a flow, a port and class, and a port.
 fn check_shape(plan: &Plan, outcome: &Outcome) -> Result<(), Error> {
     let case = &plan.case;
-    let expected = [
-        case.flows.len(),
-        case.ports.len() * (case.classes.len() + 1),
-        case.ports.len(),
-    ];
-    let found = [
-        outcome.flows.len(),
-        outcome.queues.len(),
-        outcome.lost_packets.len(),
-    ];
+    let expected = [case.flows.len(), case.ports.len() * (case.classes.len() + 1), case.ports.len()];
+    let found = [outcome.flows.len(), outcome.queues.len(), outcome.lost_packets.len()];
     if expected == found {
         return Ok(());
     }
-    Err(Error::Internal(format!(
-        "the outcome has {found:?} flows, queues and ports; the case has {expected:?}"
-    )))
+    Err(Error::Internal(format!("the outcome has {found:?} flows, queues and ports; the case has {expected:?}")))
 }
 
 #[cfg(test)]

@@ -40,48 +40,27 @@ pub struct LinkRow {
 /// True if the port belongs to a switch.
 pub(super) fn on_switch(plan: &Plan, port: usize) -> bool {
     let node = usize::try_from(plan.case.ports[port].node).unwrap_or(usize::MAX);
-    plan.case
-        .nodes
-        .get(node)
-        .is_some_and(|n| n.kind == NodeKind::Switch)
+    plan.case.nodes.get(node).is_some_and(|n| n.kind == NodeKind::Switch)
 }
 
 pub(super) fn queue_rows(plan: &Plan, outcome: &Outcome) -> Vec<QueueRow> {
     let stride = plan.case.classes.len() + 1;
-    let rows = outcome
-        .queues
-        .iter()
-        .enumerate()
-        .map(|(i, queue)| QueueRow {
-            port: i / stride,
-            class: (i % stride).checked_sub(1),
-            mean_queue_millibytes: scaled_ratio(
-                queue.queue_byte_ps,
-                u128::from(outcome.end_ps),
-                1000,
-            )
-            .unwrap_or(0),
-            outcome: *queue,
-        });
+    let rows = outcome.queues.iter().enumerate().map(|(i, queue)| QueueRow {
+        port: i / stride,
+        class: (i % stride).checked_sub(1),
+        mean_queue_millibytes: scaled_ratio(queue.queue_byte_ps, u128::from(outcome.end_ps), 1000).unwrap_or(0),
+        outcome: *queue,
+    });
     rows.collect()
 }
 
 pub(super) fn link_rows(plan: &Plan, outcome: &Outcome) -> Vec<LinkRow> {
     let stride = plan.case.classes.len() + 1;
     let queues = outcome.queues.chunks(stride).zip(&outcome.lost_packets);
-    queues
-        .enumerate()
-        .map(|(port, (queues, lost))| link_row(plan, outcome.end_ps, port, queues, *lost))
-        .collect()
+    queues.enumerate().map(|(port, (queues, lost))| link_row(plan, outcome.end_ps, port, queues, *lost)).collect()
 }
 
-fn link_row(
-    plan: &Plan,
-    end_ps: u64,
-    port: usize,
-    queues: &[QueueOutcome],
-    lost_packets: u64,
-) -> LinkRow {
+fn link_row(plan: &Plan, end_ps: u64, port: usize, queues: &[QueueOutcome], lost_packets: u64) -> LinkRow {
     let tx_packets: u64 = queues.iter().map(|q| q.tx_packets).sum();
     let tx_bytes: u64 = queues.iter().map(|q| q.tx_bytes).sum();
     let tx_wire_bytes = tx_bytes + tx_packets * u64::from(plan.case.rules.gap_bytes);

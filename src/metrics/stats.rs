@@ -13,9 +13,7 @@ pub fn nearest_rank(sorted: &[u64], per_mille: usize) -> Option<u64> {
 /// `numerator * scale / denominator`, rounded half up; `None` of a zero denominator or if it needs over 64 bits.
 #[must_use]
 pub fn scaled_ratio(numerator: u128, denominator: u128, scale: u64) -> Option<u64> {
-    let scaled = numerator
-        .checked_mul(u128::from(scale))?
-        .checked_add(denominator / 2)?;
+    let scaled = numerator.checked_mul(u128::from(scale))?.checked_add(denominator / 2)?;
     u64::try_from(scaled.checked_div(denominator)?).ok()
 }
 
@@ -94,24 +92,9 @@ mod tests {
     #[test]
     fn nearest_rank_takes_the_smallest_value_that_covers_the_share() {
         let hundred: Vec<u64> = (1..=100).collect();
-        let expected = [
-            (0, 1),
-            (1, 1),
-            (10, 1),
-            (11, 2),
-            (500, 50),
-            (501, 51),
-            (950, 95),
-            (990, 99),
-            (991, 100),
-            (999, 100),
-        ];
+        let expected = [(0, 1), (1, 1), (10, 1), (11, 2), (500, 50), (501, 51), (950, 95), (990, 99), (991, 100), (999, 100)];
         for (per_mille, value) in expected {
-            assert_eq!(
-                nearest_rank(&hundred, per_mille),
-                Some(value),
-                "{per_mille} per mille"
-            );
+            assert_eq!(nearest_rank(&hundred, per_mille), Some(value), "{per_mille} per mille");
         }
         assert_eq!(nearest_rank(&[7], 1), Some(7));
         assert_eq!(nearest_rank(&[7], 1000), Some(7));
@@ -121,10 +104,7 @@ mod tests {
     #[test]
     fn the_tail_of_a_thousand_values_is_not_the_maximum() {
         let d = Distribution::of((1..=1000).rev().collect()).expect("not empty");
-        assert_eq!(
-            (d.p001, d.p50, d.p99, d.p999, d.max),
-            (1, 500, 990, 999, 1000)
-        );
+        assert_eq!((d.p001, d.p50, d.p99, d.p999, d.max), (1, 500, 990, 999, 1000));
         assert_eq!((d.count, d.min, d.mean), (1000, 1, 501));
     }
 

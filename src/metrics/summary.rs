@@ -110,35 +110,17 @@ pub struct FabricSummary {
 
 /// Summary of one group, or of all flows.
 pub(super) fn group(rows: &[FlowRow], group: Option<usize>) -> GroupSummary {
-    let rows: Vec<&FlowRow> = rows
-        .iter()
-        .filter(|r| group.is_none() || r.group == group)
-        .collect();
-    let mut s = GroupSummary {
-        group,
-        flows: count(rows.len()),
-        ..GroupSummary::default()
-    };
+    let rows: Vec<&FlowRow> = rows.iter().filter(|r| group.is_none() || r.group == group).collect();
+    let mut s = GroupSummary { group, flows: count(rows.len()), ..GroupSummary::default() };
     for row in &rows {
         s.add(row);
     }
-    let first = rows
-        .iter()
-        .filter(|r| r.released())
-        .map(|r| r.outcome.start_ps)
-        .min();
-    let last = rows
-        .iter()
-        .filter(|r| r.fct_ps.is_some())
-        .filter_map(|r| r.outcome.finish_ps)
-        .max();
+    let first = rows.iter().filter(|r| r.released()).map(|r| r.outcome.start_ps).min();
+    let last = rows.iter().filter(|r| r.fct_ps.is_some()).filter_map(|r| r.outcome.finish_ps).max();
     s.makespan_ps = first.zip(last).map(|(a, b)| b.saturating_sub(a));
-    s.aggregate_goodput_kbps = s
-        .makespan_ps
-        .and_then(|t| scaled_ratio(u128::from(s.done_bytes) * 8, u128::from(t), 1_000_000_000));
+    s.aggregate_goodput_kbps = s.makespan_ps.and_then(|t| scaled_ratio(u128::from(s.done_bytes) * 8, u128::from(t), 1_000_000_000));
     s.fct_ps = Distribution::of(rows.iter().filter_map(|r| r.fct_ps).collect());
-    s.slowdown_millionths =
-        Distribution::of(rows.iter().filter_map(|r| r.slowdown_millionths).collect());
+    s.slowdown_millionths = Distribution::of(rows.iter().filter_map(|r| r.slowdown_millionths).collect());
     let goodputs: Vec<u64> = rows.iter().filter_map(|r| r.goodput_kbps).collect();
     s.jain_millionths = jain_millionths(&goodputs);
     s.goodput_kbps = Distribution::of(goodputs);
@@ -171,25 +153,13 @@ impl GroupSummary {
 }
 
 /// Summary of the network.
-pub(super) fn fabric(
-    plan: &Plan,
-    outcome: &Outcome,
-    queues: &[QueueRow],
-    links: &[LinkRow],
-) -> FabricSummary {
+pub(super) fn fabric(plan: &Plan, outcome: &Outcome, queues: &[QueueRow], links: &[LinkRow]) -> FabricSummary {
     let lossless = |q: &&QueueRow| q.class.is_some_and(|c| plan.case.classes[c].lossless);
-    let place = |q: &QueueRow, value| Place {
-        port: q.port,
-        class: q.class,
-        value,
-    };
+    let place = |q: &QueueRow, value| Place { port: q.port, class: q.class, value };
     let data = || queues.iter().filter(|q| q.class.is_some());
     let on_switches = || data().filter(|q| on_switch(plan, q.port));
     let total = |f: fn(&QueueRow) -> u64| queues.iter().map(f).sum::<u64>();
-    let busy: u128 = links
-        .iter()
-        .map(|l| u128::from(l.utilization_millionths))
-        .sum();
+    let busy: u128 = links.iter().map(|l| u128::from(l.utilization_millionths)).sum();
     FabricSummary {
         end_ps: outcome.end_ps,
         stopped: outcome.stopped,
@@ -203,34 +173,18 @@ pub(super) fn fabric(
         ecn_marked_packets: total(|q| q.outcome.marked_packets),
         discard_packets: total(|q| q.outcome.drop_packets),
         discard_bytes: total(|q| q.outcome.drop_bytes),
-        lossless_discard_packets: data()
-            .filter(lossless)
-            .map(|q| q.outcome.drop_packets)
-            .sum(),
+        lossless_discard_packets: data().filter(lossless).map(|q| q.outcome.drop_packets).sum(),
         lost_packets: links.iter().map(|l| l.lost_packets).sum(),
-        largest_queue: largest(
-            on_switches().map(|q| place(q, u64::from(q.outcome.max_queue_bytes))),
-        ),
-        largest_headroom: largest(
-            on_switches().map(|q| place(q, u64::from(q.outcome.max_headroom_bytes))),
-        ),
-        mean_utilization_millionths: u128::try_from(links.len())
-            .ok()
-            .and_then(|n| scaled_ratio(busy, n, 1))
-            .unwrap_or(0),
-        busiest_link: largest(links.iter().map(|l| Place {
-            port: l.port,
-            class: None,
-            value: l.utilization_millionths,
-        })),
+        largest_queue: largest(on_switches().map(|q| place(q, u64::from(q.outcome.max_queue_bytes)))),
+        largest_headroom: largest(on_switches().map(|q| place(q, u64::from(q.outcome.max_headroom_bytes)))),
+        mean_utilization_millionths: u128::try_from(links.len()).ok().and_then(|n| scaled_ratio(busy, n, 1)).unwrap_or(0),
+        busiest_link: largest(links.iter().map(|l| Place { port: l.port, class: None, value: l.utilization_millionths })),
     }
 }
 
 /// The first of the largest places; `None` if all are zero.
 fn largest(places: impl Iterator<Item = Place>) -> Option<Place> {
-    places
-        .filter(|p| p.value > 0)
-        .reduce(|best, p| if p.value > best.value { p } else { best })
+    places.filter(|p| p.value > 0).reduce(|best, p| if p.value > best.value { p } else { best })
 }
 
 fn count(n: usize) -> u64 {
@@ -250,10 +204,7 @@ mod tests {
         assert_eq!(counts(&m.all), [4, 2, 1, 1, 0]);
         assert_eq!(counts(&m.groups[0]), [2, 1, 1, 0, 0]);
         assert_eq!(counts(&m.groups[1]), [2, 1, 0, 1, 0]);
-        assert_eq!(
-            m.all.retx_packets,
-            m.groups.iter().map(|g| g.retx_packets).sum::<u64>()
-        );
+        assert_eq!(m.all.retx_packets, m.groups.iter().map(|g| g.retx_packets).sum::<u64>());
         assert_eq!(m.all.retx_packets, 3);
     }
 
@@ -270,33 +221,10 @@ mod tests {
     fn the_fabric_names_the_worst_places() {
         let (plan, outcome) = testing::pair();
         let f = Metrics::new(&plan, &outcome).expect("shape fits").fabric;
-        assert_eq!(
-            f.largest_queue,
-            Some(Place {
-                port: 3,
-                class: Some(0),
-                value: 4_000
-            })
-        );
-        assert_eq!(
-            f.most_paused,
-            Some(Place {
-                port: 0,
-                class: Some(0),
-                value: 300_000
-            })
-        );
+        assert_eq!(f.largest_queue, Some(Place { port: 3, class: Some(0), value: 4_000 }));
+        assert_eq!(f.most_paused, Some(Place { port: 0, class: Some(0), value: 300_000 }));
         assert_eq!((f.paused_queues, f.lossless_queues), (1, 4));
-        assert_eq!(
-            (
-                f.xoff_sent,
-                f.xon_sent,
-                f.discard_packets,
-                f.lossless_discard_packets,
-                f.lost_packets
-            ),
-            (2, 1, 1, 1, 1)
-        );
+        assert_eq!((f.xoff_sent, f.xon_sent, f.discard_packets, f.lossless_discard_packets, f.lost_packets), (2, 1, 1, 1, 1));
         assert_eq!(f.packet_hops, 20);
         assert_eq!(f.ecn_marked_packets, 5);
     }
@@ -305,10 +233,7 @@ mod tests {
     fn nothing_happened_is_no_place_at_all() {
         let (plan, _) = testing::pair();
         let m = Metrics::new(&plan, &testing::idle(&plan)).expect("shape fits");
-        assert_eq!(
-            (m.fabric.largest_queue, m.fabric.busiest_link, m.all.fct_ps),
-            (None, None, None)
-        );
+        assert_eq!((m.fabric.largest_queue, m.fabric.busiest_link, m.all.fct_ps), (None, None, None));
         assert_eq!(m.all.waiting, 4);
     }
 }

@@ -1,9 +1,6 @@
 //! A small plan with an outcome made by hand, shared by unit tests.
 
-use crate::case::{
-    Case, ClassSpec, CnpMode, Dcqcn, EcnSpec, FlowSpec, NodeKind, NodeSpec, PortSpec, Reaction,
-    Recovery, Routes, Rules,
-};
+use crate::case::{Case, ClassSpec, CnpMode, Dcqcn, EcnSpec, FlowSpec, NodeKind, NodeSpec, PortSpec, Reaction, Recovery, Routes, Rules};
 use crate::outcome::{FlowOutcome, FlowStatus, Outcome, QueueOutcome};
 use crate::plan::{InputFile, Plan};
 
@@ -31,17 +28,8 @@ pub(crate) fn plan() -> Plan {
     };
     let case = Case {
         seed: 42,
-        classes: vec![ClassSpec {
-            priority: 3,
-            lossless: true,
-            ecn: true,
-            quantum_bytes: 0,
-        }],
-        nodes: vec![
-            node("h0", NodeKind::Endpoint, 0, 1),
-            node("h1", NodeKind::Endpoint, 1, 1),
-            node("sw0", NodeKind::Switch, 2, 2),
-        ],
+        classes: vec![ClassSpec { priority: 3, lossless: true, ecn: true, quantum_bytes: 0 }],
+        nodes: vec![node("h0", NodeKind::Endpoint, 0, 1), node("h1", NodeKind::Endpoint, 1, 1), node("sw0", NodeKind::Switch, 2, 2)],
         ports: vec![port(0, 2), port(1, 3), port(2, 0), port(2, 1)],
         routes: Routes {
             n_leaves: 1,
@@ -51,12 +39,7 @@ pub(crate) fn plan() -> Plan {
             group_start: vec![0],
             members: Vec::new(),
         },
-        flows: vec![
-            flow(7, 0, 0, 10),
-            flow(3, 0, 1, 5),
-            flow(8, 0, 1, 10),
-            flow(9, 1, 0, 10),
-        ],
+        flows: vec![flow(7, 0, 0, 10), flow(3, 0, 1, 5), flow(8, 0, 1, 10), flow(9, 1, 0, 10)],
         rules: rules(),
         stop_ps: Some(2_000_000),
     };
@@ -64,17 +47,12 @@ pub(crate) fn plan() -> Plan {
         name: "pair".into(),
         case,
         settings,
-        port_names: ["h0/p0", "h1/p0", "sw0/p0", "sw0/p1"]
-            .map(String::from)
-            .to_vec(),
+        port_names: ["h0/p0", "h1/p0", "sw0/p0", "sw0/p1"].map(String::from).to_vec(),
         groups: vec!["web, fast".into(), "bulk".into()],
         group_of_flow: vec![0, 1, 1, 0],
         ideal_fct_ps: vec![800_000, 1_000_000, 800_000, 800_000],
         sampling: None,
-        inputs: vec![InputFile {
-            path: "pair.toml".into(),
-            sha256: "00ff".into(),
-        }],
+        inputs: vec![InputFile { path: "pair.toml".into(), sha256: "00ff".into() }],
         notes: vec!["the switch buffer is assumed".into()],
     }
 }
@@ -86,48 +64,18 @@ pub(crate) fn pair() -> (Plan, Outcome) {
     outcome.end_ps = 2_000_000;
     outcome.stopped = true;
     outcome.flows = vec![
-        FlowOutcome {
-            finish_ps: Some(1_000_000),
-            receive_ps: Some(990_000),
-            ..flow(FlowStatus::Done)
-        },
-        FlowOutcome {
-            finish_ps: Some(2_000_000),
-            receive_ps: Some(1_990_000),
-            retx_packets: 3,
-            ..flow(FlowStatus::Done)
-        },
+        FlowOutcome { finish_ps: Some(1_000_000), receive_ps: Some(990_000), ..flow(FlowStatus::Done) },
+        FlowOutcome { finish_ps: Some(2_000_000), receive_ps: Some(1_990_000), retx_packets: 3, ..flow(FlowStatus::Done) },
         flow(FlowStatus::Running),
-        FlowOutcome {
-            finish_ps: Some(1_500_000),
-            timeouts: 7,
-            ..flow(FlowStatus::Failed)
-        },
+        FlowOutcome { finish_ps: Some(1_500_000), timeouts: 7, ..flow(FlowStatus::Failed) },
     ];
-    let queue =
-        |o: &mut Outcome, port: usize, class_ix: usize, q| o.queues[port * 2 + class_ix] = q;
-    queue(
-        &mut outcome,
-        0,
-        0,
-        QueueOutcome {
-            tx_packets: 1,
-            tx_bytes: 64,
-            ..QueueOutcome::default()
-        },
-    );
+    let queue = |o: &mut Outcome, port: usize, class_ix: usize, q| o.queues[port * 2 + class_ix] = q;
+    queue(&mut outcome, 0, 0, QueueOutcome { tx_packets: 1, tx_bytes: 64, ..QueueOutcome::default() });
     queue(
         &mut outcome,
         0,
         1,
-        QueueOutcome {
-            tx_packets: 10,
-            tx_bytes: 10_000,
-            xoff_received: 2,
-            xon_received: 1,
-            paused_ps: 300_000,
-            ..QueueOutcome::default()
-        },
+        QueueOutcome { tx_packets: 10, tx_bytes: 10_000, xoff_received: 2, xon_received: 1, paused_ps: 300_000, ..QueueOutcome::default() },
     );
     queue(
         &mut outcome,
@@ -157,16 +105,7 @@ pub(crate) fn pair() -> (Plan, Outcome) {
             ..QueueOutcome::default()
         },
     );
-    queue(
-        &mut outcome,
-        1,
-        1,
-        QueueOutcome {
-            rx_packets: 10,
-            rx_bytes: 10_000,
-            ..QueueOutcome::default()
-        },
-    );
+    queue(&mut outcome, 1, 1, QueueOutcome { rx_packets: 10, rx_bytes: 10_000, ..QueueOutcome::default() });
     outcome.lost_packets[0] = 1;
     (plan, outcome)
 }
@@ -175,10 +114,7 @@ pub(crate) fn pair() -> (Plan, Outcome) {
 pub(crate) fn idle(plan: &Plan) -> Outcome {
     Outcome {
         flows: vec![FlowOutcome::default(); plan.case.flows.len()],
-        queues: vec![
-            QueueOutcome::default();
-            plan.case.ports.len() * (plan.case.classes.len() + 1)
-        ],
+        queues: vec![QueueOutcome::default(); plan.case.ports.len() * (plan.case.classes.len() + 1)],
         lost_packets: vec![0; plan.case.ports.len()],
         ..Outcome::default()
     }
@@ -200,15 +136,7 @@ fn flow(status: FlowStatus) -> FlowOutcome {
 
 fn node(name: &str, kind: NodeKind, first_port: u32, n_ports: u32) -> NodeSpec {
     let pool_bytes = if kind == NodeKind::Switch { 1 << 20 } else { 0 };
-    NodeSpec {
-        name: name.into(),
-        kind,
-        first_port,
-        n_ports,
-        hash_seed: 0,
-        pool_bytes,
-        cut_through: false,
-    }
+    NodeSpec { name: name.into(), kind, first_port, n_ports, hash_seed: 0, pool_bytes, cut_through: false }
 }
 
 fn port(node: u32, peer: u32) -> PortSpec {
@@ -224,12 +152,7 @@ fn port(node: u32, peer: u32) -> PortSpec {
         xon_gap_bytes: 0,
         alpha_q7: 128,
         alpha_lossy_q7: 128,
-        ecn: EcnSpec {
-            kmin_bytes: 1_000,
-            kmax_bytes: 4_000,
-            slope: 0,
-            slope_shift: 0,
-        },
+        ecn: EcnSpec { kmin_bytes: 1_000, kmax_bytes: 4_000, slope: 0, slope_shift: 0 },
         loss_q32: 0,
         drop_every: 0,
     }

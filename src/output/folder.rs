@@ -37,12 +37,7 @@ impl ResultFolder {
         let parent = parent(&target);
         fs::create_dir_all(parent).map_err(|e| Error::Create(parent.to_path_buf(), e))?;
         let staging = create_sibling(&target, "partial")?;
-        Ok(Self {
-            target,
-            staging,
-            force,
-            keep: false,
-        })
+        Ok(Self { target, staging, force, keep: false })
     }
 
     /// Where to write the files.
@@ -65,10 +60,7 @@ impl ResultFolder {
         self.keep = true;
         self.install().map_err(|e| match e {
             Error::Create(path, e) => {
-                let e = io::Error::new(
-                    e.kind(),
-                    format!("{e}; the results are in `{}`", self.staging.display()),
-                );
+                let e = io::Error::new(e.kind(), format!("{e}; the results are in `{}`", self.staging.display()));
                 Error::Create(path, e)
             }
             other => other,
@@ -112,21 +104,12 @@ impl Drop for ResultFolder {
 
 /// Says what is at `target`, as an error if it must not be replaced.
 fn refuse(target: &Path, force: bool) -> Result<Present, Error> {
-    let refusal = |kind, text: &str| {
-        Err(Error::Create(
-            target.to_path_buf(),
-            io::Error::new(kind, text),
-        ))
-    };
+    let refusal = |kind, text: &str| Err(Error::Create(target.to_path_buf(), io::Error::new(kind, text)));
     match present(target).map_err(|e| Error::Create(target.to_path_buf(), e))? {
-        Present::Other => refusal(
-            io::ErrorKind::AlreadyExists,
-            "it exists and is not a result folder",
-        ),
-        Present::ResultFolder if !force => refusal(
-            io::ErrorKind::AlreadyExists,
-            "it holds results already (--force replaces them, -o names another place)",
-        ),
+        Present::Other => refusal(io::ErrorKind::AlreadyExists, "it exists and is not a result folder"),
+        Present::ResultFolder if !force => {
+            refusal(io::ErrorKind::AlreadyExists, "it holds results already (--force replaces them, -o names another place)")
+        }
         other => Ok(other),
     }
 }
@@ -142,24 +125,13 @@ fn present(target: &Path) -> io::Result<Present> {
         return Ok(Present::EmptyFolder);
     }
     let manifest = fs::read_to_string(target.join(MANIFEST_JSON)).ok();
-    let manifest: Option<serde_json::Value> =
-        manifest.and_then(|text| serde_json::from_str(&text).ok());
-    let format = manifest
-        .as_ref()
-        .and_then(|m| m.get("format"))
-        .and_then(|f| f.as_str());
-    Ok(if format == Some(FORMAT) {
-        Present::ResultFolder
-    } else {
-        Present::Other
-    })
+    let manifest: Option<serde_json::Value> = manifest.and_then(|text| serde_json::from_str(&text).ok());
+    let format = manifest.as_ref().and_then(|m| m.get("format")).and_then(|f| f.as_str());
+    Ok(if format == Some(FORMAT) { Present::ResultFolder } else { Present::Other })
 }
 
 fn parent(target: &Path) -> &Path {
-    target
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
+    target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A hidden name beside the target, of this process.
@@ -186,19 +158,14 @@ mod tests {
 
     fn fill(target: &Path, force: bool, text: &str) -> Result<PathBuf, Error> {
         let folder = ResultFolder::begin(target, force)?;
-        fs::write(
-            folder.path().join(MANIFEST_JSON),
-            format!("{{\"format\": \"{FORMAT}\", \"text\": \"{text}\"}}"),
-        )
-        .expect("staging is writable");
+        fs::write(folder.path().join(MANIFEST_JSON), format!("{{\"format\": \"{FORMAT}\", \"text\": \"{text}\"}}"))
+            .expect("staging is writable");
         folder.commit()
     }
 
     fn names(dir: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(dir)
-            .expect("readable")
-            .map(|e| e.expect("entry").file_name().to_string_lossy().into_owned())
-            .collect();
+        let mut names: Vec<String> =
+            fs::read_dir(dir).expect("readable").map(|e| e.expect("entry").file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         names
     }
@@ -250,18 +217,10 @@ mod tests {
         for force in [false, true] {
             let error = ResultFolder::begin(&target, force).expect_err("not ours");
             assert_eq!(error.exit_code(), 73);
-            assert!(
-                error.to_string().contains("is not a result folder"),
-                "{error}"
-            );
+            assert!(error.to_string().contains("is not a result folder"), "{error}");
         }
         let file = target.join("chapter1.tex");
-        assert_eq!(
-            ResultFolder::begin(&file, true)
-                .expect_err("a file")
-                .exit_code(),
-            73
-        );
+        assert_eq!(ResultFolder::begin(&file, true).expect_err("a file").exit_code(), 73);
         assert_eq!(names(dir.path()), ["thesis"]);
     }
 
@@ -281,10 +240,7 @@ mod tests {
         fill(&target, false, "other").expect("still free");
         let staging = folder.path().to_path_buf();
         let error = folder.commit().expect_err("taken");
-        assert!(
-            error.to_string().contains(&*staging.to_string_lossy()),
-            "{error}"
-        );
+        assert!(error.to_string().contains(&*staging.to_string_lossy()), "{error}");
         assert!(staging.join("flows.csv").exists());
     }
 
@@ -292,8 +248,7 @@ mod tests {
     fn a_place_under_a_file_cannot_be_created() {
         let dir = tempfile::tempdir().expect("temporary folder");
         fs::write(dir.path().join("file"), "x").expect("written");
-        let error = ResultFolder::begin(&dir.path().join("file/out"), false)
-            .expect_err("a file is no folder");
+        let error = ResultFolder::begin(&dir.path().join("file/out"), false).expect_err("a file is no folder");
         assert_eq!(error.exit_code(), 73);
     }
 }

@@ -121,10 +121,7 @@ fn seconds(wall: Duration) -> f64 {
 
 /// An instant as `2026-01-31T23:59:59Z`.
 fn iso_8601(instant: SystemTime) -> String {
-    let s = instant
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs();
+    let s = instant.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let (year, month, day) = civil(s / 86_400);
     let (hour, minute, second) = (s / 3600 % 24, s / 60 % 60, s % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
@@ -138,20 +135,7 @@ fn civil(days: u64) -> (u64, u64, u64) {
         left -= 365 + u64::from(leap(year));
         year += 1;
     }
-    let lengths = [
-        31,
-        28 + u64::from(leap(year)),
-        31,
-        30,
-        31,
-        30,
-        31,
-        31,
-        30,
-        31,
-        30,
-        31,
-    ];
+    let lengths = [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     let mut month = 1;
     for length in lengths {
         if left < length {

@@ -81,13 +81,7 @@ pub fn write(
         table::write_table(path, FLOWS_CSV, FLOWS, plan, &metrics.flows)?,
         table::write_table(path, PORTS_CSV, PORTS, plan, &metrics.queues)?,
         table::write_table(path, LINKS_CSV, LINKS, plan, &metrics.links)?,
-        table::write_table(
-            path,
-            SUMMARY_CSV,
-            SUMMARY,
-            plan,
-            &SummaryRow::rows(&metrics),
-        )?,
+        table::write_table(path, SUMMARY_CSV, SUMMARY, plan, &SummaryRow::rows(&metrics))?,
     ];
     let schema = schema(timeseries.is_some());
     if let Some(series) = timeseries {
@@ -99,11 +93,7 @@ pub fn write(
     let manifest = Manifest::new(plan, report, &metrics, findings, files, record);
     table::write_text(path, MANIFEST_JSON, &pretty(&manifest))?;
     let folder = folder.commit()?;
-    Ok(Written {
-        folder,
-        summary,
-        manifest,
-    })
+    Ok(Written { folder, summary, manifest })
 }
 
 /// Indented JSON that ends with a line feed.

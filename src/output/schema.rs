@@ -12,28 +12,12 @@ use crate::output::{FLOWS_CSV, LINKS_CSV, PORTS_CSV, SUMMARY_CSV, TIMESERIES_CSV
 pub fn schema(with_timeseries: bool) -> Value {
     let mut tables = vec![
         table(FLOWS_CSV, "One row a flow, by flow id.", FLOWS),
-        table(
-            PORTS_CSV,
-            "One row a port and queue, in the order of the fabric.",
-            PORTS,
-        ),
-        table(
-            LINKS_CSV,
-            "One row a port, that is one direction of a link, in the order of the fabric.",
-            LINKS,
-        ),
-        table(
-            SUMMARY_CSV,
-            "One row for all flows and the fabric, then one a traffic group.",
-            SUMMARY,
-        ),
+        table(PORTS_CSV, "One row a port and queue, in the order of the fabric.", PORTS),
+        table(LINKS_CSV, "One row a port, that is one direction of a link, in the order of the fabric.", LINKS),
+        table(SUMMARY_CSV, "One row for all flows and the fabric, then one a traffic group.", SUMMARY),
     ];
     if with_timeseries {
-        tables.push(table(
-            TIMESERIES_CSV,
-            "One row an instant and sampled queue or flow, in time order.",
-            TIMESERIES,
-        ));
+        tables.push(table(TIMESERIES_CSV, "One row an instant and sampled queue or flow, in time order.", TIMESERIES));
     }
     json!({
         "format": "fabricsim-schema",
@@ -43,9 +27,7 @@ pub fn schema(with_timeseries: bool) -> Value {
 }
 
 fn table<R>(file: &str, rows: &str, columns: &[Column<R>]) -> Value {
-    let columns: Vec<Value> = columns
-        .iter()
-        .map(|c| json!({ "name": c.name, "type": c.kind, "unit": c.unit, "meaning": c.meaning }))
-        .collect();
+    let columns: Vec<Value> =
+        columns.iter().map(|c| json!({ "name": c.name, "type": c.kind, "unit": c.unit, "meaning": c.meaning })).collect();
     json!({ "file": file, "rows": rows, "columns": columns })
 }

@@ -3,9 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::case::NodeKind;
-use crate::metrics::{
-    Distribution, FabricSummary, GroupSummary, MILLION, Metrics, Place, scaled_ratio,
-};
+use crate::metrics::{Distribution, FabricSummary, GroupSummary, MILLION, Metrics, Place, scaled_ratio};
 use crate::output::columns::{group_name, port_name, put_queue};
 use crate::output::units::{count, counted, factor, grouped, percent, rate, size, time};
 use crate::plan::Plan;
@@ -35,12 +33,7 @@ fn line(out: &mut String, text: &str) {
 }
 
 fn head(plan: &Plan, metrics: &Metrics, partial: bool) -> String {
-    let endpoints = plan
-        .case
-        .nodes
-        .iter()
-        .filter(|n| n.kind == NodeKind::Endpoint)
-        .count();
+    let endpoints = plan.case.nodes.iter().filter(|n| n.kind == NodeKind::Endpoint).count();
     let counted = |n: usize, noun| counted(u64::try_from(n).unwrap_or(u64::MAX), noun);
     let mut out = format!(
         "{}: {}, {}, {}, seed {}\n",
@@ -56,11 +49,7 @@ fn head(plan: &Plan, metrics: &Metrics, partial: bool) -> String {
         (false, false) => "nothing was left to do",
     };
     let hops = grouped(metrics.fabric.packet_hops);
-    let _ = writeln!(
-        out,
-        "simulated {} ({end}), {hops} packet-hops",
-        time(metrics.fabric.end_ps)
-    );
+    let _ = writeln!(out, "simulated {} ({end}), {hops} packet-hops", time(metrics.fabric.end_ps));
     out
 }
 
@@ -87,38 +76,20 @@ fn flow_table(plan: &Plan, metrics: &Metrics) -> String {
     rows.push(flow_cells("all", &metrics.all));
     // A single group is all there is.
     if metrics.groups.len() > 1 {
-        rows.extend(
-            metrics
-                .groups
-                .iter()
-                .map(|g| flow_cells(group_name(plan, g.group), g)),
-        );
+        rows.extend(metrics.groups.iter().map(|g| flow_cells(group_name(plan, g.group), g)));
     }
     align(&rows, 1)
 }
 
 fn flow_cells(name: &str, g: &GroupSummary) -> Vec<String> {
-    let of = |d: &Option<Distribution>,
-              show: fn(u64) -> String,
-              pick: &[fn(&Distribution) -> u64]|
-     -> Vec<String> {
-        pick.iter()
-            .map(|f| d.as_ref().map_or_else(|| "-".into(), |d| show(f(d))))
-            .collect()
+    let of = |d: &Option<Distribution>, show: fn(u64) -> String, pick: &[fn(&Distribution) -> u64]| -> Vec<String> {
+        pick.iter().map(|f| d.as_ref().map_or_else(|| "-".into(), |d| show(f(d)))).collect()
     };
     let counts = [g.flows, g.done, g.failed, g.running + g.waiting].map(grouped);
     let mut cells = vec![name.to_string()];
     cells.extend(counts);
-    cells.extend(of(
-        &g.fct_ps,
-        time,
-        &[|d| d.p50, |d| d.p95, |d| d.p99, |d| d.p999, |d| d.max],
-    ));
-    cells.extend(of(
-        &g.slowdown_millionths,
-        factor,
-        &[|d| d.p50, |d| d.p99, |d| d.max],
-    ));
+    cells.extend(of(&g.fct_ps, time, &[|d| d.p50, |d| d.p95, |d| d.p99, |d| d.p999, |d| d.max]));
+    cells.extend(of(&g.slowdown_millionths, factor, &[|d| d.p50, |d| d.p99, |d| d.max]));
     cells.extend(of(&g.goodput_kbps, rate, &[|d| d.p50, |d| d.p01]));
     cells
 }
@@ -126,24 +97,14 @@ fn flow_cells(name: &str, g: &GroupSummary) -> Vec<String> {
 /// Columns side by side: the first `n_text` to the left, the others to the right.
 pub(crate) fn align(rows: &[Vec<String>], n_text: usize) -> String {
     let n = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |c: usize| {
-        rows.iter()
-            .filter_map(|r| r.get(c))
-            .map(|s| s.chars().count())
-            .max()
-            .unwrap_or(0)
-    };
+    let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|s| s.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..n).map(width).collect();
     let mut out = String::new();
     for row in rows {
         let mut text = String::new();
         for (c, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let gap = if c == 0 { "" } else { "  " };
-            let _ = if c < n_text {
-                write!(text, "{gap}{cell:<width$}")
-            } else {
-                write!(text, "{gap}{cell:>width$}")
-            };
+            let _ = if c < n_text { write!(text, "{gap}{cell:<width$}") } else { write!(text, "{gap}{cell:>width$}") };
         }
         line(&mut out, &text);
     }
@@ -164,18 +125,9 @@ fn fabric_lines(plan: &Plan, metrics: &Metrics) -> Vec<(&'static str, String)> {
 
 fn total_line(all: &GroupSummary) -> String {
     let moved = size(all.done_bytes);
-    match (
-        all.makespan_ps,
-        all.aggregate_goodput_kbps,
-        all.jain_millionths,
-    ) {
+    match (all.makespan_ps, all.aggregate_goodput_kbps, all.jain_millionths) {
         (Some(makespan), Some(goodput), Some(jain)) => {
-            format!(
-                "{moved} done in {}, {}, Jain index {}",
-                time(makespan),
-                rate(goodput),
-                factor(jain)
-            )
+            format!("{moved} done in {}, {}, Jain index {}", time(makespan), rate(goodput), factor(jain))
         }
         _ => format!("{moved} done"),
     }
@@ -185,11 +137,7 @@ fn pfc_line(plan: &Plan, f: &FabricSummary) -> String {
     if f.lossless_queues == 0 {
         return "no lossless class".into();
     }
-    let sent = format!(
-        "{} and {} sent",
-        counted(f.xoff_sent, "pause"),
-        counted(f.xon_sent, "resume")
-    );
+    let sent = format!("{} and {} sent", counted(f.xoff_sent, "pause"), counted(f.xon_sent, "resume"));
     let Some(worst) = f.most_paused else {
         return format!("{sent}; no queue was paused");
     };
@@ -205,12 +153,7 @@ fn pfc_line(plan: &Plan, f: &FabricSummary) -> String {
 
 fn ecn_line(metrics: &Metrics) -> String {
     let all = &metrics.all;
-    let share = scaled_ratio(
-        u128::from(all.ecn_marked_received),
-        u128::from(all.tx_packets),
-        MILLION,
-    )
-    .unwrap_or(0);
+    let share = scaled_ratio(u128::from(all.ecn_marked_received), u128::from(all.tx_packets), MILLION).unwrap_or(0);
     format!(
         "{} marked ({} of those sent), {} sent, {} handled",
         counted(metrics.fabric.ecn_marked_packets, "packet"),
@@ -235,18 +178,9 @@ fn queue_line(plan: &Plan, f: &FabricSummary) -> String {
     let Some(largest) = f.largest_queue else {
         return "no switch queued a packet".into();
     };
-    let mut out = format!(
-        "largest {} at {}",
-        size(largest.value),
-        place(plan, largest)
-    );
+    let mut out = format!("largest {} at {}", size(largest.value), place(plan, largest));
     if let Some(headroom) = f.largest_headroom {
-        let _ = write!(
-            out,
-            "; headroom use up to {} at {}",
-            size(headroom.value),
-            place(plan, headroom)
-        );
+        let _ = write!(out, "; headroom use up to {} at {}", size(headroom.value), place(plan, headroom));
     }
     out
 }
@@ -254,11 +188,7 @@ fn queue_line(plan: &Plan, f: &FabricSummary) -> String {
 fn link_line(plan: &Plan, f: &FabricSummary) -> String {
     let mean = percent(f.mean_utilization_millionths);
     match f.busiest_link {
-        Some(busiest) => format!(
-            "mean utilization {mean}, busiest {} at {}",
-            percent(busiest.value),
-            place(plan, busiest)
-        ),
+        Some(busiest) => format!("mean utilization {mean}, busiest {} at {}", percent(busiest.value), place(plan, busiest)),
         None => "idle".into(),
     }
 }
@@ -277,17 +207,8 @@ fn place(plan: &Plan, place: Place) -> String {
 pub fn plan_text(plan: &Plan, data_hops: u64) -> String {
     let case = &plan.case;
     let total = |f: fn(&crate::case::FlowSpec) -> u64| case.flows.iter().map(f).sum::<u64>();
-    let endpoints = case
-        .nodes
-        .iter()
-        .filter(|n| n.kind == NodeKind::Endpoint)
-        .count();
-    let lookahead = case
-        .ports
-        .iter()
-        .map(|p| p.delay_ps.min(p.pfc_delay_ps))
-        .min()
-        .unwrap_or(0);
+    let endpoints = case.nodes.iter().filter(|n| n.kind == NodeKind::Endpoint).count();
+    let lookahead = case.ports.iter().map(|p| p.delay_ps.min(p.pfc_delay_ps)).min().unwrap_or(0);
     let lossless = case.classes.iter().filter(|c| c.lossless).count();
     let n = |n: usize| grouped(u64::try_from(n).unwrap_or(u64::MAX));
     let rows = [
@@ -295,24 +216,14 @@ pub fn plan_text(plan: &Plan, data_hops: u64) -> String {
         ("endpoints", n(endpoints)),
         ("switches", n(case.nodes.len() - endpoints)),
         ("links", n(case.ports.len() / 2)),
-        (
-            "classes",
-            format!("{} ({lossless} lossless)", case.classes.len()),
-        ),
+        ("classes", format!("{} ({lossless} lossless)", case.classes.len())),
         ("traffic groups", n(plan.groups.len())),
         ("flows", n(case.flows.len())),
         ("bytes", size(total(|f| f.size_bytes))),
         ("data packets", grouped(total(|f| u64::from(f.n_packets)))),
-        (
-            "data packet-hops",
-            format!("{} (without acknowledgements)", count(data_hops)),
-        ),
+        ("data packet-hops", format!("{} (without acknowledgements)", count(data_hops))),
         ("lookahead", time(u64::from(lookahead))),
-        (
-            "stop time",
-            case.stop_ps
-                .map_or_else(|| "when nothing is left to do".into(), time),
-        ),
+        ("stop time", case.stop_ps.map_or_else(|| "when nothing is left to do".into(), time)),
         ("seed", case.seed.to_string()),
     ];
     rows.iter().fold(String::new(), |mut out, (label, value)| {

@@ -46,13 +46,7 @@ pub(super) const fn integer<R>(
     meaning: &'static str,
     cell: fn(&Plan, &R, &mut String),
 ) -> Column<R> {
-    Column {
-        name,
-        kind: Kind::Integer,
-        unit,
-        meaning,
-        cell,
-    }
+    Column { name, kind: Kind::Integer, unit, meaning, cell }
 }
 
 /// Makes a column of decimal numbers.
@@ -62,43 +56,17 @@ pub(super) const fn decimal<R>(
     meaning: &'static str,
     cell: fn(&Plan, &R, &mut String),
 ) -> Column<R> {
-    Column {
-        name,
-        kind: Kind::Decimal,
-        unit,
-        meaning,
-        cell,
-    }
+    Column { name, kind: Kind::Decimal, unit, meaning, cell }
 }
 
 /// Makes a column of text.
-pub(super) const fn text<R>(
-    name: &'static str,
-    meaning: &'static str,
-    cell: fn(&Plan, &R, &mut String),
-) -> Column<R> {
-    Column {
-        name,
-        kind: Kind::String,
-        unit: "1",
-        meaning,
-        cell,
-    }
+pub(super) const fn text<R>(name: &'static str, meaning: &'static str, cell: fn(&Plan, &R, &mut String)) -> Column<R> {
+    Column { name, kind: Kind::String, unit: "1", meaning, cell }
 }
 
 /// Makes a column of truth values.
-pub(super) const fn boolean<R>(
-    name: &'static str,
-    meaning: &'static str,
-    cell: fn(&Plan, &R, &mut String),
-) -> Column<R> {
-    Column {
-        name,
-        kind: Kind::Boolean,
-        unit: "1",
-        meaning,
-        cell,
-    }
+pub(super) const fn boolean<R>(name: &'static str, meaning: &'static str, cell: fn(&Plan, &R, &mut String)) -> Column<R> {
+    Column { name, kind: Kind::Boolean, unit: "1", meaning, cell }
 }
 
 /// Writes a value into a cell.
@@ -152,30 +120,14 @@ impl HashedFile {
     pub(super) fn create(folder: &Path, name: &str) -> Result<Self, Error> {
         let path = folder.join(name);
         let file = File::create_new(&path).map_err(|e| Error::Create(path.clone(), e))?;
-        Ok(Self {
-            path,
-            file: BufWriter::with_capacity(1 << 16, file),
-            hash: Sha256::new(),
-            bytes: 0,
-        })
+        Ok(Self { path, file: BufWriter::with_capacity(1 << 16, file), hash: Sha256::new(), bytes: 0 })
     }
 
     /// Flushes and tells what was written.
     pub(super) fn finish(mut self) -> Result<FileRecord, Error> {
-        self.file
-            .flush()
-            .map_err(|e| Error::Io(self.path.clone(), e))?;
-        let name = self
-            .path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        Ok(FileRecord {
-            name,
-            bytes: self.bytes,
-            sha256: hex(&self.hash.finalize()),
-        })
+        self.file.flush().map_err(|e| Error::Io(self.path.clone(), e))?;
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(FileRecord { name, bytes: self.bytes, sha256: hex(&self.hash.finalize()) })
     }
 }
 
@@ -195,19 +147,16 @@ impl Write for HashedFile {
 /// Writes a whole text file.
 pub(super) fn write_text(folder: &Path, name: &str, text: &str) -> Result<FileRecord, Error> {
     let mut file = HashedFile::create(folder, name)?;
-    file.write_all(text.as_bytes())
-        .map_err(|e| Error::Io(folder.join(name), e))?;
+    file.write_all(text.as_bytes()).map_err(|e| Error::Io(folder.join(name), e))?;
     file.finish()
 }
 
 /// Bytes in hexadecimal.
 pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(2 * bytes.len()), |mut out, b| {
-            let _ = write!(out, "{b:02x}");
-            out
-        })
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut out, b| {
+        let _ = write!(out, "{b:02x}");
+        out
+    })
 }
 
 /// A CSV writer for one kind of row.
@@ -220,18 +169,9 @@ pub(super) struct TableWriter<R: 'static> {
 
 impl<R> TableWriter<R> {
     /// Creates the file and writes the header.
-    pub(super) fn create(
-        folder: &Path,
-        name: &str,
-        columns: &'static [Column<R>],
-    ) -> Result<Self, Error> {
+    pub(super) fn create(folder: &Path, name: &str, columns: &'static [Column<R>]) -> Result<Self, Error> {
         let csv = csv::Writer::from_writer(HashedFile::create(folder, name)?);
-        let mut table = Self {
-            columns,
-            path: folder.join(name),
-            csv,
-            cell: String::new(),
-        };
+        let mut table = Self { columns, path: folder.join(name), csv, cell: String::new() };
         let header = table.csv.write_record(columns.iter().map(|c| c.name));
         table.check(header)?;
         Ok(table)
@@ -252,10 +192,7 @@ impl<R> TableWriter<R> {
     /// Flushes and tells what was written.
     pub(super) fn finish(self) -> Result<FileRecord, Error> {
         let path = self.path;
-        let file = self
-            .csv
-            .into_inner()
-            .map_err(|e| Error::Io(path, io::Error::other(e.to_string())))?;
+        let file = self.csv.into_inner().map_err(|e| Error::Io(path, io::Error::other(e.to_string())))?;
         file.finish()
     }
 
@@ -301,10 +238,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("temporary folder");
         let record = write_text(dir.path(), "a.txt", "abc").expect("written");
         assert_eq!(record.bytes, 3);
-        assert_eq!(
-            record.sha256,
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-        );
+        assert_eq!(record.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
         assert_eq!(record.name, "a.txt");
     }
 }

@@ -13,46 +13,24 @@ use crate::metrics::testing;
 fn report(adapter: &str, outcome: crate::outcome::Outcome) -> Report {
     Report {
         outcome,
-        adapter: AdapterInfo {
-            name: adapter.into(),
-            ..AdapterInfo::default()
-        },
+        adapter: AdapterInfo { name: adapter.into(), ..AdapterInfo::default() },
         window_ps: 500_000,
         windows: 4,
         state_bytes: 1_000,
-        progress: Progress {
-            wall: Duration::from_millis(250),
-            ..Progress::default()
-        },
+        progress: Progress { wall: Duration::from_millis(250), ..Progress::default() },
         interrupted: false,
     }
 }
 
 fn record() -> RunRecord {
-    RunRecord {
-        started: SystemTime::UNIX_EPOCH,
-        total_wall: Duration::from_millis(300),
-        overrides: vec![("seed".into(), "42".into())],
-    }
+    RunRecord { started: SystemTime::UNIX_EPOCH, total_wall: Duration::from_millis(300), overrides: vec![("seed".into(), "42".into())] }
 }
 
 fn sample() -> Sample {
     Sample {
         time_ps: 100_000,
-        queues: vec![QueueSample {
-            port: 3,
-            class: 0,
-            queue_bytes: 12,
-            tx_bytes: 34,
-            paused: true,
-        }],
-        flows: vec![FlowSample {
-            flow: 0,
-            rate_kbps: 56,
-            alpha_q32: 1 << 30,
-            acked_packets: 7,
-            in_flight_packets: 8,
-        }],
+        queues: vec![QueueSample { port: 3, class: 0, queue_bytes: 12, tx_bytes: 34, paused: true }],
+        flows: vec![FlowSample { flow: 0, rate_kbps: 56, alpha_q32: 1 << 30, acked_packets: 7, in_flight_packets: 8 }],
     }
 }
 
@@ -61,14 +39,7 @@ fn write_pair(target: &Path, adapter: &str) -> Written {
     let folder = ResultFolder::begin(target, false).expect("free place");
     let mut series = TimeSeries::create(&folder).expect("created");
     series.append(&plan, &sample()).expect("written");
-    write(
-        folder,
-        &plan,
-        &report(adapter, outcome),
-        Some(series),
-        &record(),
-    )
-    .expect("written")
+    write(folder, &plan, &report(adapter, outcome), Some(series), &record()).expect("written")
 }
 
 fn read(folder: &Path, name: &str) -> String {
@@ -98,27 +69,12 @@ fn ports_and_links_csv_have_these_bytes() {
     let ports = read(&written.folder, PORTS_CSV);
     let lines: Vec<&str> = ports.lines().collect();
     assert_eq!(lines.len(), 1 + 4 * 2);
-    assert_eq!(
-        lines[1],
-        "h0/p0,endpoint,pfc,1,64,0,0,0,0,0,0,0,0,0,0,0,0.000,0"
-    );
-    assert_eq!(
-        lines[2],
-        "h0/p0,endpoint,prio3,10,10000,0,0,0,0,2,1,300000,0,0,0,0,0.000,0"
-    );
-    assert_eq!(
-        lines[6],
-        "sw0/p0,switch,prio3,0,0,10,10000,2,1,0,0,0,0,1,1000,0,0.000,900"
-    );
-    assert_eq!(
-        lines[8],
-        "sw0/p1,switch,prio3,10,10000,0,0,0,0,0,0,0,5,0,0,4000,1500.500,0"
-    );
+    assert_eq!(lines[1], "h0/p0,endpoint,pfc,1,64,0,0,0,0,0,0,0,0,0,0,0,0.000,0");
+    assert_eq!(lines[2], "h0/p0,endpoint,prio3,10,10000,0,0,0,0,2,1,300000,0,0,0,0,0.000,0");
+    assert_eq!(lines[6], "sw0/p0,switch,prio3,0,0,10,10000,2,1,0,0,0,0,1,1000,0,0.000,900");
+    assert_eq!(lines[8], "sw0/p1,switch,prio3,10,10000,0,0,0,0,0,0,0,5,0,0,4000,1500.500,0");
     let links = read(&written.folder, LINKS_CSV);
-    assert_eq!(
-        links.lines().nth(1),
-        Some("h0/p0,sw0/p0,endpoint,100000000,11,10064,10284,822720,0.411360,1")
-    );
+    assert_eq!(links.lines().nth(1), Some("h0/p0,sw0/p0,endpoint,100000000,11,10064,10284,822720,0.411360,1"));
 }
 
 #[test]
@@ -165,13 +121,9 @@ warning: 1 flow not finished at the end of the simulated time; completion times 
 fn the_schema_lists_exactly_the_columns_written() {
     let dir = tempfile::tempdir().expect("temporary folder");
     let written = write_pair(&dir.path().join("out"), "a");
-    let schema: serde_json::Value =
-        serde_json::from_str(&read(&written.folder, SCHEMA_JSON)).expect("JSON");
+    let schema: serde_json::Value = serde_json::from_str(&read(&written.folder, SCHEMA_JSON)).expect("JSON");
     let tables = schema["tables"].as_array().expect("tables");
-    let listed: Vec<&str> = tables
-        .iter()
-        .map(|t| t["file"].as_str().expect("file"))
-        .collect();
+    let listed: Vec<&str> = tables.iter().map(|t| t["file"].as_str().expect("file")).collect();
     let mut csv_files: Vec<String> = fs::read_dir(&written.folder)
         .expect("readable")
         .map(|e| e.expect("entry").file_name().to_string_lossy().into_owned())
@@ -186,10 +138,7 @@ fn the_schema_lists_exactly_the_columns_written() {
         let mut reader = csv::Reader::from_path(written.folder.join(file)).expect("readable");
         let header = reader.headers().expect("header").clone();
         let columns = table["columns"].as_array().expect("columns");
-        let names: Vec<&str> = columns
-            .iter()
-            .map(|c| c["name"].as_str().expect("name"))
-            .collect();
+        let names: Vec<&str> = columns.iter().map(|c| c["name"].as_str().expect("name")).collect();
         assert_eq!(header.iter().collect::<Vec<_>>(), names, "{file}");
         for record in reader.records() {
             let record = record.expect("as many cells as columns");
@@ -210,29 +159,13 @@ fn check_cell(file: &str, cell: &str, column: &serde_json::Value) {
         other => panic!("unknown type {other}"),
     };
     assert!(fits || cell.is_empty(), "{file}: `{cell}` in {column}");
-    let (name, unit) = (
-        column["name"].as_str().expect("name"),
-        column["unit"].as_str().expect("unit"),
-    );
-    let by_suffix = [
-        ("_ps", "ps"),
-        ("_bytes", "bytes"),
-        ("_packets", "packets"),
-        ("_kbps", "kb/s"),
-        ("_gbps", "Gb/s"),
-    ];
+    let (name, unit) = (column["name"].as_str().expect("name"), column["unit"].as_str().expect("unit"));
+    let by_suffix = [("_ps", "ps"), ("_bytes", "bytes"), ("_packets", "packets"), ("_kbps", "kb/s"), ("_gbps", "Gb/s")];
     for (suffix, expected) in by_suffix {
-        assert!(
-            !name.ends_with(suffix) || unit == expected,
-            "{file}: {name} in {unit}"
-        );
+        assert!(!name.ends_with(suffix) || unit == expected, "{file}: {name} in {unit}");
     }
     assert!(!column["meaning"].as_str().expect("meaning").is_empty());
-    assert!(
-        name.chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
-        "{name}"
-    );
+    assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'), "{name}");
 }
 
 #[test]
@@ -242,66 +175,27 @@ fn only_the_manifest_depends_on_the_engine() {
     let b = write_pair(&dir.path().join("b"), "another");
     assert_eq!(a.manifest.files, b.manifest.files);
     for file in &a.manifest.files {
-        assert_eq!(
-            read(&a.folder, &file.name),
-            read(&b.folder, &file.name),
-            "{}",
-            file.name
-        );
+        assert_eq!(read(&a.folder, &file.name), read(&b.folder, &file.name), "{}", file.name);
     }
     let mut names: Vec<&str> = a.manifest.files.iter().map(|f| f.name.as_str()).collect();
     names.push(MANIFEST_JSON);
-    assert_eq!(
-        fs::read_dir(&a.folder).expect("readable").count(),
-        names.len(),
-        "{names:?}"
-    );
-    assert_ne!(
-        read(&a.folder, MANIFEST_JSON),
-        read(&b.folder, MANIFEST_JSON)
-    );
+    assert_eq!(fs::read_dir(&a.folder).expect("readable").count(), names.len(), "{names:?}");
+    assert_ne!(read(&a.folder, MANIFEST_JSON), read(&b.folder, MANIFEST_JSON));
 }
 
 #[test]
 fn the_manifest_holds_the_sums_of_the_files() {
     let dir = tempfile::tempdir().expect("temporary folder");
     let written = write_pair(&dir.path().join("out"), "a");
-    let manifest: serde_json::Value =
-        serde_json::from_str(&read(&written.folder, MANIFEST_JSON)).expect("JSON");
+    let manifest: serde_json::Value = serde_json::from_str(&read(&written.folder, MANIFEST_JSON)).expect("JSON");
     for file in manifest["files"].as_array().expect("files") {
-        let bytes = fs::read(written.folder.join(file["name"].as_str().expect("name")))
-            .expect("file is there");
-        assert_eq!(
-            file["sha256"],
-            table::hex(&Sha256::digest(&bytes)),
-            "{file}"
-        );
+        let bytes = fs::read(written.folder.join(file["name"].as_str().expect("name"))).expect("file is there");
+        assert_eq!(file["sha256"], table::hex(&Sha256::digest(&bytes)), "{file}");
         assert_eq!(file["bytes"], bytes.len());
     }
-    let fields = [
-        "scenario",
-        "seed",
-        "partial",
-        "window_ps",
-        "windows",
-        "packet_hops",
-        "packet_hops_per_s",
-        "started_utc",
-    ];
+    let fields = ["scenario", "seed", "partial", "window_ps", "windows", "packet_hops", "packet_hops_per_s", "started_utc"];
     let values: Vec<String> = fields.iter().map(|f| manifest[f].to_string()).collect();
-    assert_eq!(
-        values,
-        [
-            "\"pair\"",
-            "42",
-            "false",
-            "500000",
-            "4",
-            "20",
-            "80",
-            "\"1970-01-01T00:00:00Z\""
-        ]
-    );
+    assert_eq!(values, ["\"pair\"", "42", "false", "500000", "4", "20", "80", "\"1970-01-01T00:00:00Z\""]);
     assert_eq!(manifest["overrides"], serde_json::json!([["seed", "42"]]));
     assert_eq!(manifest["settings"]["network.rate"], "100 Gb/s");
 }
@@ -311,10 +205,7 @@ fn an_interrupted_run_says_so() {
     let dir = tempfile::tempdir().expect("temporary folder");
     let (plan, outcome) = testing::pair();
     let folder = ResultFolder::begin(&dir.path().join("out"), false).expect("free place");
-    let report = Report {
-        interrupted: true,
-        ..report("a", outcome)
-    };
+    let report = Report { interrupted: true, ..report("a", outcome) };
     let written = write(folder, &plan, &report, None, &record()).expect("written");
     assert!(written.summary.contains("PARTIAL: the run was interrupted"));
     assert!(written.manifest.partial);
@@ -327,8 +218,7 @@ fn a_wrong_report_leaves_no_folder() {
     let (plan, mut outcome) = testing::pair();
     outcome.flows.pop();
     let folder = ResultFolder::begin(&dir.path().join("out"), false).expect("free place");
-    let error = write(folder, &plan, &report("a", outcome), None, &record())
-        .expect_err("one flow is missing");
+    let error = write(folder, &plan, &report("a", outcome), None, &record()).expect_err("one flow is missing");
     assert_eq!(error.exit_code(), 70);
     assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 0);
 }

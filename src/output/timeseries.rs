@@ -18,9 +18,7 @@ impl TimeSeries {
     /// # Errors
     /// [`Error::Create`] and [`Error::Io`].
     pub fn create(folder: &ResultFolder) -> Result<Self, Error> {
-        Ok(Self {
-            table: TableWriter::create(folder.path(), TIMESERIES_CSV, TIMESERIES)?,
-        })
+        Ok(Self { table: TableWriter::create(folder.path(), TIMESERIES_CSV, TIMESERIES)? })
     }
 
     /// Appends a sample.
@@ -31,13 +29,7 @@ impl TimeSeries {
         let queues = sample.queues.iter().map(|q| Sampled::Queue(*q));
         let flows = sample.flows.iter().map(|f| Sampled::Flow(*f));
         for of in queues.chain(flows) {
-            self.table.row(
-                plan,
-                &SampleRow {
-                    time_ps: sample.time_ps,
-                    of,
-                },
-            )?;
+            self.table.row(plan, &SampleRow { time_ps: sample.time_ps, of })?;
         }
         Ok(())
     }

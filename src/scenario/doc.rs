@@ -83,14 +83,14 @@ impl Doc {
         let mut table = &mut self.root;
         let mut rest = path.iter();
         while let Some(part) = rest.next() {
-            let entry = table
-                .entry((*part).to_owned())
-                .or_insert_with(|| Node { value: Value::Table(BTreeMap::new()), layer: Layer::Override });
+            let entry =
+                table.entry((*part).to_owned()).or_insert_with(|| Node { value: Value::Table(BTreeMap::new()), layer: Layer::Override });
             table = match &mut entry.value {
                 Value::Table(inner) => inner,
                 Value::List(items) => {
                     let which = rest.next().ok_or_else(|| wrong("names a list; say which entry, e.g. `traffic.0.size`".to_owned()))?;
-                    let at = find_entry(items, which).ok_or_else(|| wrong(format!("there is no `{which}` among the {} entries of `{part}`", items.len())))?;
+                    let at = find_entry(items, which)
+                        .ok_or_else(|| wrong(format!("there is no `{which}` among the {} entries of `{part}`", items.len())))?;
                     match &mut items[at].value {
                         Value::Table(inner) => inner,
                         _ => return Err(wrong(format!("`{which}` of `{part}` has no keys"))),
@@ -232,7 +232,8 @@ mod tests {
 
     #[test]
     fn lines_and_layers() {
-        let mut doc = Doc::parse(Path::new("s.toml"), "[switch]\nbuffer = \"1 MB\"\n\n[[class]]\nname = \"data\"\necn = true\n").expect("valid");
+        let mut doc =
+            Doc::parse(Path::new("s.toml"), "[switch]\nbuffer = \"1 MB\"\n\n[[class]]\nname = \"data\"\necn = true\n").expect("valid");
         doc.underlay("[switch]\nbuffer = \"2 MB\"\nalpha = 0.5\n").expect("valid");
         doc.set("class.data.priority", "3").expect("exists");
         doc.set("switch.reserve", "4 KB").expect("is text");

@@ -35,9 +35,10 @@ impl Files {
     pub(crate) fn read(&mut self, sec: &Sec<'_>, key: &'static str, name: &str) -> Result<(PathBuf, String), Error> {
         let path = beside(&self.scenario, name);
         let text = std::fs::read_to_string(&path).map_err(|e| match e.kind() {
-            std::io::ErrorKind::NotFound | std::io::ErrorKind::IsADirectory | std::io::ErrorKind::InvalidData | std::io::ErrorKind::InvalidInput => {
-                Error::Input(sec.error(key, format!("cannot read `{}`: {e}", path.display())))
-            }
+            std::io::ErrorKind::NotFound
+            | std::io::ErrorKind::IsADirectory
+            | std::io::ErrorKind::InvalidData
+            | std::io::ErrorKind::InvalidInput => Error::Input(sec.error(key, format!("cannot read `{}`: {e}", path.display()))),
             _ => Error::Io(path.clone(), e),
         })?;
         self.remember(path.clone(), &text);

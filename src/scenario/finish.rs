@@ -93,11 +93,15 @@ fn no_cycles(flows: &[FlowSpec]) -> Result<(), String> {
 pub(crate) fn windows<'a>(reader: &'a Reader<'a>, case: &mut Case) -> Result<(), InputError> {
     let sec = reader.section("transport");
     let amount = sec.amount("window")?;
-    let narrow = |bytes: u64| u32::try_from(bytes.max(1)).map_err(|_| sec.error("window", format!("comes to {bytes} bytes, more than 32 bits hold")));
+    let narrow = |bytes: u64| {
+        u32::try_from(bytes.max(1)).map_err(|_| sec.error("window", format!("comes to {bytes} bytes, more than 32 bits hold")))
+    };
     let bytes = match amount {
         Amount::Is(bytes) => vec![narrow(bytes)?; case.flows.len()],
         Amount::Word("bdp-max") => vec![narrow(largest_bdp(case))?; case.flows.len()],
-        Amount::Word("bdp") => case.flows.iter().map(|f| narrow(bdp(case, f.src, f.dst, [f.hash_data, f.hash_ack]).unwrap_or(0))).collect::<Result<_, _>>()?,
+        Amount::Word("bdp") => {
+            case.flows.iter().map(|f| narrow(bdp(case, f.src, f.dst, [f.hash_data, f.hash_ack]).unwrap_or(0))).collect::<Result<_, _>>()?
+        }
         Amount::Word(_) => vec![0; case.flows.len()],
     };
     for (flow, bytes) in case.flows.iter_mut().zip(bytes) {
@@ -152,7 +156,13 @@ pub(crate) fn ideal(case: &Case) -> Result<Vec<u64>, String> {
 }
 
 /// What to sample.
-pub(crate) fn sampling<'a>(reader: &'a Reader<'a>, case: &Case, port_names: &[String], groups: &[String], group_of_flow: &[u32]) -> Result<Option<Sampling>, InputError> {
+pub(crate) fn sampling<'a>(
+    reader: &'a Reader<'a>,
+    case: &Case,
+    port_names: &[String],
+    groups: &[String],
+    group_of_flow: &[u32],
+) -> Result<Option<Sampling>, InputError> {
     let sec = reader.section("output");
     let Some(interval_ps) = sec.num_or_word("interval")? else { return Ok(None) };
     let mut ports = Vec::new();
@@ -167,7 +177,10 @@ pub(crate) fn sampling<'a>(reader: &'a Reader<'a>, case: &Case, port_names: &[St
             ports.extend((0_u32..).zip(port_names).filter(|(_, n)| **n == name).map(|(i, _)| i));
         }
         if ports.len() == before {
-            return Err(sec.error("ports", format!("`{name}` is neither a port, e.g. `{}`, nor a node, nor \"all\"", port_names.first().map_or("", String::as_str))));
+            return Err(sec.error(
+                "ports",
+                format!("`{name}` is neither a port, e.g. `{}`, nor a node, nor \"all\"", port_names.first().map_or("", String::as_str)),
+            ));
         }
     }
     let mut flows = Vec::new();
@@ -201,9 +214,12 @@ pub(crate) fn notes(case: &Case, rules: &PortRules) -> Vec<String> {
     let lossless = case.classes.iter().any(|c| c.lossless);
     let all_lossless = case.classes.iter().all(|c| c.lossless || !case.flows.iter().any(|f| case.classes[f.class as usize] == *c));
     if lossless && rules.headroom != Headroom::Auto {
-        let short = switch_ports().filter(|p| u64::from(p.headroom_bytes) < buffer::headroom_bytes(p, &case.ports[p.peer as usize], rules)).count();
+        let short =
+            switch_ports().filter(|p| u64::from(p.headroom_bytes) < buffer::headroom_bytes(p, &case.ports[p.peer as usize], rules)).count();
         if short > 0 {
-            notes.push(format!("headroom of {short} ports is below what `switch.headroom = \"auto\"` gives: a lossless class may drop packets"));
+            notes.push(format!(
+                "headroom of {short} ports is below what `switch.headroom = \"auto\"` gives: a lossless class may drop packets"
+            ));
         }
     }
     let lossy_links = case.ports.iter().any(|p| p.loss_q32 > 0 || p.drop_every > 0);
@@ -211,14 +227,19 @@ pub(crate) fn notes(case: &Case, rules: &PortRules) -> Vec<String> {
         notes.push("packets can be lost, but `transport.rto` is \"none\": a flow that loses its last packet never ends".to_owned());
     }
     if case.rules.rto_ps > 1_000_000_000_000 && (lossy_links || !all_lossless) {
-        notes.push(format!("packets can be lost, and `transport.rto` is {}: single losses may cost that long", Unit::Time.format(case.rules.rto_ps)));
+        notes.push(format!(
+            "packets can be lost, and `transport.rto` is {}: single losses may cost that long",
+            Unit::Time.format(case.rules.rto_ps)
+        ));
     }
     if case.rules.reaction != Reaction::None && !case.classes.iter().any(|c| c.ecn) {
         notes.push("no class has `ecn = true`: congestion control never acts".to_owned());
     }
     let late = switch_ports().filter(|p| lossless && late_marks(case, p)).count();
     if late > 0 && case.rules.reaction != Reaction::None {
-        notes.push(format!("at {late} ports marking starts (`ecn.kmin`) above the PFC threshold of an otherwise empty buffer: pauses come before marks"));
+        notes.push(format!(
+            "at {late} ports marking starts (`ecn.kmin`) above the PFC threshold of an otherwise empty buffer: pauses come before marks"
+        ));
     }
     notes
 }

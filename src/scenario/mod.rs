@@ -40,7 +40,10 @@ pub use validate::validate;
 /// [`Error::Input`] for the first mistake found, a file that is not there included; [`Error::Io`] if reading fails half-way.
 pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Plan, Error> {
     let text = std::fs::read_to_string(path).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::IsADirectory | std::io::ErrorKind::InvalidData | std::io::ErrorKind::InvalidInput => {
+        std::io::ErrorKind::NotFound
+        | std::io::ErrorKind::IsADirectory
+        | std::io::ErrorKind::InvalidData
+        | std::io::ErrorKind::InvalidInput => {
             Error::Input(InputError { file: path.to_owned(), message: format!("cannot be read: {e}"), ..InputError::default() })
         }
         _ => Error::Io(path.to_owned(), e),
@@ -101,7 +104,13 @@ fn underlay_sections(doc: &mut Doc, control: &str) -> Result<(), InputError> {
     underlay(doc, "ecn", "none", &names, presets::marking)
 }
 
-fn underlay(doc: &mut Doc, section: &str, default: &str, names: &[&str], text: impl Fn(&str) -> Option<&'static str>) -> Result<(), InputError> {
+fn underlay(
+    doc: &mut Doc,
+    section: &str,
+    default: &str,
+    names: &[&str],
+    text: impl Fn(&str) -> Option<&'static str>,
+) -> Result<(), InputError> {
     let node = match doc.root.get(section).map(|n| &n.value) {
         Some(Value::Table(table)) => table.get("profile"),
         _ => None,
@@ -145,7 +154,8 @@ fn resolve<'a>(reader: &'a Reader<'a>, path: &Path, files: &mut Files) -> Result
     let routes = route::shortest_paths(&wiring.nodes, &wiring.ports);
     let place = traffic::Place { graph: &graph, nodes: &wiring.nodes, ports: &wiring.ports, classes: &classes, seed: u64::from(seed) };
     let traffic = traffic::traffic(reader, &place, files)?;
-    let mut case = Case { seed, classes: classes.specs, nodes: wiring.nodes, ports: wiring.ports, routes, flows: Vec::new(), rules, stop_ps };
+    let mut case =
+        Case { seed, classes: classes.specs, nodes: wiring.nodes, ports: wiring.ports, routes, flows: Vec::new(), rules, stop_ps };
     let (flows, group_of_flow) = finish::flows(traffic.flows, &case).map_err(at("traffic"))?;
     case.flows = flows;
     finish::windows(reader, &mut case)?;

@@ -75,7 +75,9 @@ pub(crate) fn control_names() -> impl Iterator<Item = &'static str> {
 
 /// Names (`cc/` and `ecn/` before those of `cc.profile` and `ecn.profile`) and first comment lines.
 pub(crate) fn all() -> Vec<(String, String)> {
-    let describe = |text: &str| text.lines().take_while(|l| l.starts_with('#')).map(|l| l.trim_start_matches(['#', ' '])).collect::<Vec<_>>().join(" ");
+    let describe = |text: &str| {
+        text.lines().take_while(|l| l.starts_with('#')).map(|l| l.trim_start_matches(['#', ' '])).collect::<Vec<_>>().join(" ")
+    };
     let scenarios = SCENARIOS.iter().map(|p| (p.name.to_owned(), describe(p.text)));
     let controls = CONTROLS.iter().map(|p| (format!("cc/{}", p.name), describe(p.text)));
     let markings = MARKINGS.iter().map(|p| (format!("ecn/{}", p.name), describe(p.text)));

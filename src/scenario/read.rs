@@ -213,11 +213,14 @@ impl<'a> Sec<'a> {
         };
         let amount = parse_amount(key, text).map_err(|m| self.error(name, m))?;
         let Kind::Quantity { unit, .. } = key.kind else { return Ok(Some(amount)) };
-        self.record(name, match amount {
-            Amount::Word(w) => Json::from(w),
-            Amount::Is(v) if unit == Unit::Count => Json::from(v),
-            Amount::Is(v) => Json::from(unit.format(v)),
-        });
+        self.record(
+            name,
+            match amount {
+                Amount::Word(w) => Json::from(w),
+                Amount::Is(v) if unit == Unit::Count => Json::from(v),
+                Amount::Is(v) => Json::from(unit.format(v)),
+            },
+        );
         Ok(Some(amount))
     }
 

@@ -39,7 +39,9 @@ pub(crate) fn markdown() -> String {
             csv_columns(&mut out);
         }
     }
-    out.push_str("\n## Presets\n\nNames with `cc/` are for `cc.profile`, those with `ecn/` for `ecn.profile`, others for `scenario.profile`.\n");
+    out.push_str(
+        "\n## Presets\n\nNames with `cc/` are for `cc.profile`, those with `ecn/` for `ecn.profile`, others for `scenario.profile`.\n",
+    );
     for (name, _) in presets::all() {
         let _ = write!(out, "\n### `{name}`\n\n```toml\n{}```\n", presets::text(&name).unwrap_or_default());
     }

@@ -46,7 +46,11 @@ pub(crate) fn classes<'a>(reader: &'a Reader<'a>, frame: u32) -> Result<Classes,
         rows.push((name, ClassSpec { priority, lossless: sec.flag("lossless")?, ecn: sec.flag("ecn")?, quantum_bytes }));
     }
     if rows.is_empty() || rows.len() > 7 {
-        return Err(InputError { key: "class".to_owned(), message: format!("there are {} classes; allowed are 1 to 7", rows.len()), ..InputError::default() });
+        return Err(InputError {
+            key: "class".to_owned(),
+            message: format!("there are {} classes; allowed are 1 to 7", rows.len()),
+            ..InputError::default()
+        });
     }
     // Strict classes first, by falling priority; the sort is stable, so weighted ones keep the order of the file.
     rows.sort_by_key(|(_, c)| if c.quantum_bytes == 0 { -i16::from(c.priority) - 1 } else { 0 });

@@ -110,10 +110,12 @@ fn overrides_are_checked_alike() {
         let error = mistake(SMALL, &[(key, value)]);
         assert!(error.file.as_os_str().is_empty() && error.key == key && error.message.contains(part), "{key}: {error:?}");
     }
-    let plan = read(SMALL, &[("cc.kind", "none"), ("class.data.ecn", "false"), ("traffic.0.size", "2MB"), ("fabric.loss", "1e-3")]).expect("fits");
+    let plan =
+        read(SMALL, &[("cc.kind", "none"), ("class.data.ecn", "false"), ("traffic.0.size", "2MB"), ("fabric.loss", "1e-3")]).expect("fits");
     assert_eq!(plan.case.flows[0].size_bytes, 2_000_000);
     assert!(!plan.case.classes.iter().any(|c| c.ecn));
-    let relaxed = read(&format!("[cc]\nkind = \"dcqcn\"\ng = 0.1\n{SMALL}"), &[("cc.kind", "none")]).expect("keys that lose their meaning are only noted");
+    let relaxed = read(&format!("[cc]\nkind = \"dcqcn\"\ng = 0.1\n{SMALL}"), &[("cc.kind", "none")])
+        .expect("keys that lose their meaning are only noted");
     assert!(relaxed.notes.iter().any(|n| n.contains("cc.g")), "{:?}", relaxed.notes);
 }
 
@@ -148,8 +150,14 @@ fn presets_of_sections_beat_the_profile() {
 #[test]
 fn dependent_flows_must_be_seen_by_their_source() {
     let flows = |list: &str| format!("[fabric]\nkind = \"single\"\nendpoints = 4\n[[traffic]]\nkind = \"flows\"\nflows = [{list}]\n");
-    let good = read(&flows("{src=0,dst=1,size=\"1 KB\",id=9},{src=1,dst=2,size=\"1 KB\",after=9,start=\"5 ns\"},{src=0,dst=3,size=\"1 KB\",after=9}"), &[]).expect("is fine");
-    let after = |id: u32| good.case.flows.iter().find(|f| f.id == id).and_then(|f| f.after).map(|a| (good.case.flows[a.flow as usize].id, a.received));
+    let good = read(
+        &flows("{src=0,dst=1,size=\"1 KB\",id=9},{src=1,dst=2,size=\"1 KB\",after=9,start=\"5 ns\"},{src=0,dst=3,size=\"1 KB\",after=9}"),
+        &[],
+    )
+    .expect("is fine");
+    let after = |id: u32| {
+        good.case.flows.iter().find(|f| f.id == id).and_then(|f| f.after).map(|a| (good.case.flows[a.flow as usize].id, a.received))
+    };
     assert_eq!((after(0), after(1)), (Some((9, true)), Some((9, false))));
     for (list, part) in [
         ("{src=0,dst=1,size=\"1 KB\",id=9},{src=2,dst=3,size=\"1 KB\",after=9}", "does not see"),
@@ -221,50 +229,144 @@ fn settings_that_matter() -> Vec<(&'static str, &'static str, &'static str)> {
     const WEIGHTED: &str = "[[class]]\nname = \"data\"\npriority = 3\n[[class]]\nname = \"control\"\npriority = 6\n";
     let _ = BOTH;
     vec![
-        ("scenario.name", "\"other\"", INCAST), ("scenario.seed", "5", INCAST), ("scenario.stop", "1 ms", INCAST), ("scenario.profile", "roce-100g", INCAST),
-        ("fabric.kind", "leaf-spine", INCAST), ("fabric.endpoints", "5", INCAST), ("fabric.radix", "16", LEAF), ("fabric.oversubscription", "3", LEAF),
-        ("fabric.leaves", "4", LEAF), ("fabric.spines", "4", LEAF), ("fabric.endpoints_per_leaf", "4", LEAF), ("fabric.parallel_links", "3", LEAF),
-        ("fabric.rails", "4", RAIL), ("fabric.rail_only", "true", RAIL), ("fabric.link_rate", "200 Gbps", INCAST), ("fabric.uplink_rate", "800 Gbps", LEAF),
-        ("fabric.core_rate", "800 Gbps", TREE), ("fabric.link_length", "9 m", INCAST), ("fabric.uplink_length", "9 m", LEAF), ("fabric.core_length", "9 m", TREE),
-        ("fabric.phy_latency", "1 ns", INCAST), ("fabric.hash_seed", "9", INCAST), ("fabric.loss", "0.1", INCAST), ("fabric.drop_every", "9", INCAST),
-        ("link.0.from", "\"leaf1\"", LINK), ("link.0.to", "\"spine1\"", LINK), ("link.0.both", "false", LINK), ("link.0.rate", "50 Gbps", LINK),
-        ("link.0.length", "1 m", LINK), ("link.0.loss", "0.1", LINK), ("link.0.drop_every", "5", LINK),
-        ("switch.buffer", "50 MB", INCAST), ("switch.reserve", "8 KB", INCAST), ("switch.headroom", "90 KB", INCAST), ("switch.xon_gap", "1 KB", INCAST),
-        ("switch.alpha", "1", INCAST), ("switch.alpha_lossy", "2", INCAST), ("switch.alpha_scaling", "rate", LINK_FAST), ("switch.latency", "1 ns", INCAST),
-        ("switch.cut_through", "true", INCAST), ("switch.pfc_response", "5 ns", INCAST),
-        ("ecn.profile", "sonic", INCAST), ("ecn.kmin", "9 KB", INCAST), ("ecn.kmax", "999 KB", INCAST), ("ecn.pmax", "0.7", INCAST), ("ecn.at_rate", "100 Gbps", INCAST),
+        ("scenario.name", "\"other\"", INCAST),
+        ("scenario.seed", "5", INCAST),
+        ("scenario.stop", "1 ms", INCAST),
+        ("scenario.profile", "roce-100g", INCAST),
+        ("fabric.kind", "leaf-spine", INCAST),
+        ("fabric.endpoints", "5", INCAST),
+        ("fabric.radix", "16", LEAF),
+        ("fabric.oversubscription", "3", LEAF),
+        ("fabric.leaves", "4", LEAF),
+        ("fabric.spines", "4", LEAF),
+        ("fabric.endpoints_per_leaf", "4", LEAF),
+        ("fabric.parallel_links", "3", LEAF),
+        ("fabric.rails", "4", RAIL),
+        ("fabric.rail_only", "true", RAIL),
+        ("fabric.link_rate", "200 Gbps", INCAST),
+        ("fabric.uplink_rate", "800 Gbps", LEAF),
+        ("fabric.core_rate", "800 Gbps", TREE),
+        ("fabric.link_length", "9 m", INCAST),
+        ("fabric.uplink_length", "9 m", LEAF),
+        ("fabric.core_length", "9 m", TREE),
+        ("fabric.phy_latency", "1 ns", INCAST),
+        ("fabric.hash_seed", "9", INCAST),
+        ("fabric.loss", "0.1", INCAST),
+        ("fabric.drop_every", "9", INCAST),
+        ("link.0.from", "\"leaf1\"", LINK),
+        ("link.0.to", "\"spine1\"", LINK),
+        ("link.0.both", "false", LINK),
+        ("link.0.rate", "50 Gbps", LINK),
+        ("link.0.length", "1 m", LINK),
+        ("link.0.loss", "0.1", LINK),
+        ("link.0.drop_every", "5", LINK),
+        ("switch.buffer", "50 MB", INCAST),
+        ("switch.reserve", "8 KB", INCAST),
+        ("switch.headroom", "90 KB", INCAST),
+        ("switch.xon_gap", "1 KB", INCAST),
+        ("switch.alpha", "1", INCAST),
+        ("switch.alpha_lossy", "2", INCAST),
+        ("switch.alpha_scaling", "rate", LINK_FAST),
+        ("switch.latency", "1 ns", INCAST),
+        ("switch.cut_through", "true", INCAST),
+        ("switch.pfc_response", "5 ns", INCAST),
+        ("ecn.profile", "sonic", INCAST),
+        ("ecn.kmin", "9 KB", INCAST),
+        ("ecn.kmax", "999 KB", INCAST),
+        ("ecn.pmax", "0.7", INCAST),
+        ("ecn.at_rate", "100 Gbps", INCAST),
         ("ecn.by_rate", "[{ rate = \"400 Gbps\", kmin = \"1 KB\", kmax = \"9 KB\", pmax = 0.5 }]", INCAST),
-        ("ecn.by_rate.0.rate", "100 Gbps", RATES), ("ecn.by_rate.0.kmin", "2 KB", RATES), ("ecn.by_rate.0.kmax", "3 KB", RATES), ("ecn.by_rate.0.pmax", "0.6", RATES),
-        ("class.1.name", "\"x\"", "[transport]\ncnp_class = \"flow\"\n"), ("class.data.priority", "5", INCAST), ("class.data.lossless", "false", INCAST), ("class.data.ecn", "false", INCAST),
-        ("class.data.service", "strict", INCAST), ("class.data.weight", "2", WEIGHTED),
+        ("ecn.by_rate.0.rate", "100 Gbps", RATES),
+        ("ecn.by_rate.0.kmin", "2 KB", RATES),
+        ("ecn.by_rate.0.kmax", "3 KB", RATES),
+        ("ecn.by_rate.0.pmax", "0.6", RATES),
+        ("class.1.name", "\"x\"", "[transport]\ncnp_class = \"flow\"\n"),
+        ("class.data.priority", "5", INCAST),
+        ("class.data.lossless", "false", INCAST),
+        ("class.data.ecn", "false", INCAST),
+        ("class.data.service", "strict", INCAST),
+        ("class.data.weight", "2", WEIGHTED),
         ("nic.latency", "1 ns", INCAST),
-        ("transport.mtu", "1024 B", INCAST), ("transport.data_header", "66 B", INCAST), ("transport.first_header", "0 B", INCAST), ("transport.ack_frame", "70 B", INCAST),
-        ("transport.cnp_frame", "70 B", INCAST), ("transport.pfc_frame", "70 B", INCAST), ("transport.gap", "0 B", INCAST), ("transport.ack_every", "2", INCAST),
-        ("transport.ack_class", "control", INCAST), ("transport.cnp_class", "data", INCAST), ("transport.recovery", "go-back-0", INCAST), ("transport.rto", "1 ms", INCAST),
-        ("transport.retry_limit", "3", INCAST), ("transport.nak_interval", "1 us", INCAST), ("transport.window", "bdp", INCAST), ("transport.variable_window", "true", INCAST),
-        ("cc.kind", "none", INCAST), ("cc.profile", "paper", INCAST), ("cc.variant", "paper", INCAST), ("cc.cnp_mode", "ack-flag", INCAST), ("cc.cnp_interval", "9 us", INCAST),
-        ("cc.g", "0.1", INCAST), ("cc.alpha_init", "0.5", INCAST), ("cc.alpha_period", "9 us", INCAST), ("cc.cut_period", "9 us", INCAST), ("cc.first_cut_delay", "9 us", INCAST),
-        ("cc.increase_period", "9 us", INCAST), ("cc.byte_counter", "1 MB", PAPER), ("cc.fast_recovery", "3", INCAST), ("cc.rate_ai", "9 Mbps", INCAST),
-        ("cc.rate_hai", "9 Mbps", INCAST), ("cc.at_rate", "25 Gbps", INCAST), ("cc.rate_min", "9 Mbps", INCAST), ("cc.rate_max", "9 Gbps", INCAST),
-        ("cc.rate_first_cnp", "9 Gbps", INCAST), ("cc.cut_shift", "2", INCAST), ("cc.min_keep", "0.1", INCAST), ("cc.clamp_target", "true", INCAST),
+        ("transport.mtu", "1024 B", INCAST),
+        ("transport.data_header", "66 B", INCAST),
+        ("transport.first_header", "0 B", INCAST),
+        ("transport.ack_frame", "70 B", INCAST),
+        ("transport.cnp_frame", "70 B", INCAST),
+        ("transport.pfc_frame", "70 B", INCAST),
+        ("transport.gap", "0 B", INCAST),
+        ("transport.ack_every", "2", INCAST),
+        ("transport.ack_class", "control", INCAST),
+        ("transport.cnp_class", "data", INCAST),
+        ("transport.recovery", "go-back-0", INCAST),
+        ("transport.rto", "1 ms", INCAST),
+        ("transport.retry_limit", "3", INCAST),
+        ("transport.nak_interval", "1 us", INCAST),
+        ("transport.window", "bdp", INCAST),
+        ("transport.variable_window", "true", INCAST),
+        ("cc.kind", "none", INCAST),
+        ("cc.profile", "paper", INCAST),
+        ("cc.variant", "paper", INCAST),
+        ("cc.cnp_mode", "ack-flag", INCAST),
+        ("cc.cnp_interval", "9 us", INCAST),
+        ("cc.g", "0.1", INCAST),
+        ("cc.alpha_init", "0.5", INCAST),
+        ("cc.alpha_period", "9 us", INCAST),
+        ("cc.cut_period", "9 us", INCAST),
+        ("cc.first_cut_delay", "9 us", INCAST),
+        ("cc.increase_period", "9 us", INCAST),
+        ("cc.byte_counter", "1 MB", PAPER),
+        ("cc.fast_recovery", "3", INCAST),
+        ("cc.rate_ai", "9 Mbps", INCAST),
+        ("cc.rate_hai", "9 Mbps", INCAST),
+        ("cc.at_rate", "25 Gbps", INCAST),
+        ("cc.rate_min", "9 Mbps", INCAST),
+        ("cc.rate_max", "9 Gbps", INCAST),
+        ("cc.rate_first_cnp", "9 Gbps", INCAST),
+        ("cc.cut_shift", "2", INCAST),
+        ("cc.min_keep", "0.1", INCAST),
+        ("cc.clamp_target", "true", INCAST),
         ("cc.clamp_after_increase", "false", INCAST),
-        ("compat.grain", "1 ns", INCAST), ("compat.ack_ignores_pause", "true", INCAST), ("compat.eager_start", "true", INCAST), ("compat.tie_by_flow", "true", INCAST),
+        ("compat.grain", "1 ns", INCAST),
+        ("compat.ack_ignores_pause", "true", INCAST),
+        ("compat.eager_start", "true", INCAST),
+        ("compat.tie_by_flow", "true", INCAST),
         ("compat.hpcc_wakeup", "true", INCAST),
-        ("traffic.0.kind", "permutation", "[[traffic]]\nkind = \"all-to-all\"\n"), ("traffic.0.name", "\"x\"", INCAST), ("traffic.0.class", "control", INCAST),
-        ("traffic.0.seed", "9", INCAST), ("traffic.0.start", "1 us", INCAST), ("traffic.0.size", "9 KB", INCAST), ("traffic.0.repeat", "2", INCAST),
-        ("traffic.0.interval", "1 us", REPEAT), ("traffic.0.receiver", "2", INCAST), ("traffic.0.senders", "3", INCAST), ("traffic.0.stride", "1", "[fabric]\nendpoints = 32\n[[traffic]]\nkind = \"incast\"\n"),
-        ("traffic.0.shift", "1", LEAF), ("traffic.0.group", "8", A2A), ("traffic.0.stride", "2", A2A), ("traffic.0.load", "0.9", POISSON), ("traffic.0.duration", "1 us", POISSON),
+        ("traffic.0.kind", "permutation", "[[traffic]]\nkind = \"all-to-all\"\n"),
+        ("traffic.0.name", "\"x\"", INCAST),
+        ("traffic.0.class", "control", INCAST),
+        ("traffic.0.seed", "9", INCAST),
+        ("traffic.0.start", "1 us", INCAST),
+        ("traffic.0.size", "9 KB", INCAST),
+        ("traffic.0.repeat", "2", INCAST),
+        ("traffic.0.interval", "1 us", REPEAT),
+        ("traffic.0.receiver", "2", INCAST),
+        ("traffic.0.senders", "3", INCAST),
+        ("traffic.0.stride", "1", "[fabric]\nendpoints = 32\n[[traffic]]\nkind = \"incast\"\n"),
+        ("traffic.0.shift", "1", LEAF),
+        ("traffic.0.group", "8", A2A),
+        ("traffic.0.stride", "2", A2A),
+        ("traffic.0.load", "0.9", POISSON),
+        ("traffic.0.duration", "1 us", POISSON),
         ("traffic.0.cdf", "\"../cdf/websearch-like.cdf\"", POISSON),
         ("traffic.0.flows", "[{ src = 1, dst = 2, size = \"1 B\" }]", FLOWS),
-        ("traffic.0.flows.0.src", "1", FLOWS_FREE), ("traffic.0.flows.0.dst", "5", FLOWS_FREE), ("traffic.0.flows.0.size", "9 B", FLOWS), ("traffic.0.flows.0.start", "1 ns", FLOWS),
-        ("traffic.0.flows.1.id", "5", FLOWS), ("traffic.0.flows.1.after", "1", FLOWS), ("traffic.0.flows.2.on", "received", FLOWS_ON), ("traffic.0.flows.0.path", "\"leaf0 spine1 leaf1\"", FLOWS),
+        ("traffic.0.flows.0.src", "1", FLOWS_FREE),
+        ("traffic.0.flows.0.dst", "5", FLOWS_FREE),
+        ("traffic.0.flows.0.size", "9 B", FLOWS),
+        ("traffic.0.flows.0.start", "1 ns", FLOWS),
+        ("traffic.0.flows.1.id", "5", FLOWS),
+        ("traffic.0.flows.1.after", "1", FLOWS),
+        ("traffic.0.flows.2.on", "received", FLOWS_ON),
+        ("traffic.0.flows.0.path", "\"leaf0 spine1 leaf1\"", FLOWS),
         ("traffic.0.flows.0.ack_path", "\"leaf1 spine1 leaf0\"", FLOWS),
-        ("output.interval", "2 us", SAMPLE), ("output.ports", "[\"switch0\"]", SAMPLE), ("output.flows", "[\"all\"]", SAMPLE),
+        ("output.interval", "2 us", SAMPLE),
+        ("output.ports", "[\"switch0\"]", SAMPLE),
+        ("output.flows", "[\"all\"]", SAMPLE),
     ]
 }
 
 const LINK_FAST: &str = "[fabric]\nleaves = 2\nspines = 2\nparallel_links = 1\nendpoints = 8\nuplink_rate = \"800 Gbps\"\n";
-const FLOWS_FREE: &str = "[fabric]\nendpoints = 8\nleaves = 2\nspines = 2\n[[traffic]]\nkind = \"flows\"\nflows = [{ src = 0, dst = 4, size = \"1 MB\" }]\n";
+const FLOWS_FREE: &str =
+    "[fabric]\nendpoints = 8\nleaves = 2\nspines = 2\n[[traffic]]\nkind = \"flows\"\nflows = [{ src = 0, dst = 4, size = \"1 MB\" }]\n";
 /// Flow 1 from 0 to 4 and flow 3 from 4 to 0: the third, from 4, may wait for either end of flow 3's.
 const FLOWS_ON: &str = "[fabric]\nendpoints = 8\nleaves = 2\nspines = 2\n[[traffic]]\nkind = \"flows\"\nflows = [{ src = 0, dst = 4, size = \"1 MB\", id = 1 }, { src = 4, dst = 0, size = \"1 MB\", id = 3 }, { src = 4, dst = 0, size = \"1 MB\", after = 1, on = \"received\" }]\n";
 

@@ -202,7 +202,10 @@ impl Builder<'_> {
         match self.index.get(text) {
             Some(node) if self.place.nodes[*node as usize].kind == NodeKind::Endpoint => Ok(*node),
             Some(_) => Err("is a switch; flows run between endpoints".to_owned()),
-            None => Err(format!("is not an endpoint; names are like `{}`", self.endpoints.first().map_or("", |e| &self.place.nodes[*e as usize].name))),
+            None => Err(format!(
+                "is not an endpoint; names are like `{}`",
+                self.endpoints.first().map_or("", |e| &self.place.nodes[*e as usize].name)
+            )),
         }
     }
 
@@ -228,7 +231,9 @@ impl Builder<'_> {
             let id = r.id.unwrap_or_else(|| self.free_id());
             ids.push(id);
             let after = r.after_record.map(|at| (ids[at], Some(true))).or(r.after.map(|a| (a, r.on_received)));
-            let pin = |path: &[String], from: u32, to: u32, key: &str| self.pin(path, from, to).map_err(|m| origin.wrong(r.line, key, &path.join(" "), m));
+            let pin = |path: &[String], from: u32, to: u32, key: &str| {
+                self.pin(path, from, to).map_err(|m| origin.wrong(r.line, key, &path.join(" "), m))
+            };
             let hash = |from: u32, to: u32, salt: u64| {
                 let ends = (u64::from(from) << 32) | u64::from(to);
                 u32::try_from(mix(mix(seed ^ salt, ends), u64::from(id)) >> 32).unwrap_or(0)
@@ -306,7 +311,8 @@ fn inline(sec: &Sec<'_>) -> Result<Vec<Record>, InputError> {
         return Err(sec.error("flows", "is missing or empty; write e.g. [{ src = 0, dst = 1, size = \"1 MB\" }]"));
     }
     let words = |text: Option<String>| text.map(|t| t.split_whitespace().map(str::to_owned).collect()).unwrap_or_default();
-    let id = |row: &Sec<'_>, value: Option<u64>, key| value.map(|v| u32::try_from(v).map_err(|_| row.error(key, "is too large"))).transpose();
+    let id =
+        |row: &Sec<'_>, value: Option<u64>, key| value.map(|v| u32::try_from(v).map_err(|_| row.error(key, "is too large"))).transpose();
     let read = |row: Sec<'_>| {
         Ok(Record {
             line: row.line(),

@@ -70,7 +70,9 @@ fn rules(case: &Case) -> Result<(), InputError> {
         within(key, u64::from(class.unwrap_or(0)), 0, n - 1)?;
     }
     let d = &r.dcqcn;
-    for (key, period) in [("cc.alpha_period", d.alpha_period_ps), ("cc.cut_period", d.cut_period_ps), ("cc.increase_period", d.increase_period_ps)] {
+    for (key, period) in
+        [("cc.alpha_period", d.alpha_period_ps), ("cc.cut_period", d.cut_period_ps), ("cc.increase_period", d.increase_period_ps)]
+    {
         within(key, period, 1, u64::MAX)?;
     }
     within("cc.rate_min", u64::from(d.rate_min_kbps), 1000, RATE_HIGH)?;

@@ -37,17 +37,7 @@ impl Buffers {
     /// All buffers, in binding order.
     pub fn all_mut(&mut self) -> [&mut Vec<u32>; 9] {
         let b = self;
-        [
-            &mut b.params,
-            &mut b.topo,
-            &mut b.nodes,
-            &mut b.ports,
-            &mut b.queues,
-            &mut b.rings,
-            &mut b.pool,
-            &mut b.flows,
-            &mut b.sync,
-        ]
+        [&mut b.params, &mut b.topo, &mut b.nodes, &mut b.ports, &mut b.queues, &mut b.rings, &mut b.pool, &mut b.flows, &mut b.sync]
     }
 
     /// Bytes of all buffers.

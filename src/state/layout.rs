@@ -102,7 +102,9 @@ fn number(cases: &[&Case], window_ps: Option<u32>) -> Result<Layout, Error> {
         let lookahead = lookahead_ps(case);
         let window = window_ps.unwrap_or(lookahead);
         if window == 0 || window > lookahead {
-            return Err(Error::Usage(format!("the window is {window} ps; allowed are 1 ps to the lookahead of the fabric, {lookahead} ps")));
+            return Err(Error::Usage(format!(
+                "the window is {window} ps; allowed are 1 ps to the lookahead of the fabric, {lookahead} ps"
+            )));
         }
         let mut node_of = Vec::with_capacity(case.nodes.len());
         for node in &case.nodes {

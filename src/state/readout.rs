@@ -56,7 +56,8 @@ pub fn events_left(buffers: &Buffers, layout: &Layout, part: &Part) -> bool {
         return true;
     }
     let flows = &view.flows[part.first_flow as usize..(part.first_flow + part.n_flows) as usize];
-    let pending: std::collections::BTreeSet<u32> = part.node_of.iter().flat_map(|n| Pending { view: &view, next: view.nodes[*n as usize].pending_head }).collect();
+    let pending: std::collections::BTreeSet<u32> =
+        part.node_of.iter().flat_map(|n| Pending { view: &view, next: view.nodes[*n as usize].pending_head }).collect();
     flows.iter().zip(part.first_flow..).any(|(f, i)| match f.status {
         kernels::WAITING => f.dependent == 0 || pending.contains(&i),
         kernels::RUNNING => f.has_deadline != 0 || sends(&view, f),

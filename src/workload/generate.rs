@@ -24,7 +24,15 @@ pub struct Pair {
 ///
 /// # Errors
 /// If there are not that many endpoints.
-pub fn incast(endpoints: u64, receiver: u64, senders: u64, stride: u64, size_bytes: u64, start_ps: u64, seed: u64) -> Result<Vec<Pair>, String> {
+pub fn incast(
+    endpoints: u64,
+    receiver: u64,
+    senders: u64,
+    stride: u64,
+    size_bytes: u64,
+    start_ps: u64,
+    seed: u64,
+) -> Result<Vec<Pair>, String> {
     if receiver >= endpoints || senders >= endpoints {
         return Err(format!("{senders} senders to endpoint {receiver} need more than the {endpoints} endpoints there are"));
     }
@@ -57,11 +65,8 @@ pub fn permutation(endpoints: u64, shift: u64, size_bytes: u64, start_ps: u64, s
     if endpoints < 2 || (shift != 0 && shift.is_multiple_of(endpoints)) {
         return Err(format!("a permutation of {endpoints} endpoints with a shift of {shift} sends endpoints to themselves"));
     }
-    let targets: Vec<u64> = if shift == 0 {
-        derangement(endpoints, seed)
-    } else {
-        (0..endpoints).map(|e| (e + shift % endpoints) % endpoints).collect()
-    };
+    let targets: Vec<u64> =
+        if shift == 0 { derangement(endpoints, seed) } else { (0..endpoints).map(|e| (e + shift % endpoints) % endpoints).collect() };
     Ok((0..endpoints).zip(targets).map(|(src, dst)| Pair { src, dst, size_bytes, start_ps, after: None }).collect())
 }
 
@@ -299,7 +304,15 @@ mod tests {
         let sizes = Sizes::new(vec![(1000, 0), (10_000, SHARE_ONE / 2), (1_000_000, SHARE_ONE)]).expect("ascends");
         assert_eq!(sizes.mean(), 255_250);
         assert_eq!((sizes.at(1), sizes.at(SHARE_ONE / 2), sizes.at(SHARE_ONE)), (1000, 10_000, 1_000_000));
-        let poisson = Poisson { endpoints: 16, sizes, load: SHARE_ONE / 2, rate_kbps: 100_000_000, start_ps: 5, duration_ps: 100_000_000_000, seed: 1 };
+        let poisson = Poisson {
+            endpoints: 16,
+            sizes,
+            load: SHARE_ONE / 2,
+            rate_kbps: 100_000_000,
+            start_ps: 5,
+            duration_ps: 100_000_000_000,
+            seed: 1,
+        };
         let flows = poisson.flows().expect("few");
         let bytes: u64 = flows.iter().map(|f| f.size_bytes).sum();
         // 16 endpoints at half of 12.5 GB/s for 0.1 s.

@@ -35,7 +35,13 @@ pub struct Record {
 
 /// An error in a file.
 pub(crate) fn mistake(file: &Path, line: usize, key: &str, found: &str, message: impl Into<String>) -> InputError {
-    InputError { file: file.to_owned(), line: (line > 0).then_some(line), key: key.to_owned(), found: found.to_owned(), message: message.into() }
+    InputError {
+        file: file.to_owned(),
+        line: (line > 0).then_some(line),
+        key: key.to_owned(),
+        found: found.to_owned(),
+        message: message.into(),
+    }
 }
 
 /// Columns of a flow list in CSV, for the reference page: (name, meaning).
