@@ -131,7 +131,7 @@ struct Loaded {
 pub(crate) struct GpuDevice {
     gpu: Arc<Gpu>,
     loaded: Option<Loaded>,
-    pub(crate) n_windows: u32,
+    n_windows: u32,
 }
 
 impl GpuDevice {

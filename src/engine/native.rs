@@ -24,8 +24,6 @@ pub(crate) struct Native {
     pool: Option<rayon::ThreadPool>,
     buffers: Buffers,
     layout: Option<Layout>,
-    pub(crate) budget: u32,
-    pub(crate) most_windows: u64,
 }
 
 /// Threads meet here between the phases of a window.
@@ -54,7 +52,7 @@ impl Meeting {
 impl Native {
     /// `threads == 0`: one a core, fewer for small fabrics.
     pub(crate) fn new(threads: usize) -> Self {
-        Self { asked_threads: threads, pool: None, buffers: Buffers::default(), layout: None, budget: BUDGET, most_windows: u64::MAX }
+        Self { asked_threads: threads, pool: None, buffers: Buffers::default(), layout: None }
     }
 
     fn layout(&self) -> Result<&Layout, Error> {
@@ -66,7 +64,7 @@ impl Native {
     }
 
     fn context(&mut self, parity: u32) -> Result<Cx, Error> {
-        let turn = turn(self.layout()?, parity, self.budget);
+        let turn = turn(self.layout()?, parity, BUDGET);
         let b = &mut self.buffers;
         Ok(Cx {
             params: Slots::new(&mut b.params),
@@ -201,7 +199,7 @@ fn share_window(cx: &Cx, next: &AtomicU32, thread: u32, meeting: &Meeting) {
 }
 
 /// Runs windows on one thread until idle or the slice is over.
-fn run_alone(contexts: &[Cx; 2], most: u64) -> u64 {
+fn run_alone(contexts: &[Cx; 2]) -> u64 {
     let started = Instant::now();
     let mut windows = 0;
     loop {
@@ -221,7 +219,7 @@ fn run_alone(contexts: &[Cx; 2], most: u64) -> u64 {
         }
         windows += 2;
         // SAFETY: no kernel runs.
-        if windows >= most || unsafe { is_idle(&contexts[0]) } || (windows % 16 == 0 && started.elapsed() > SLICE) {
+        if unsafe { is_idle(&contexts[0]) } || (windows.is_multiple_of(16) && started.elapsed() > SLICE) {
             return windows;
         }
     }
@@ -242,7 +240,7 @@ fn run_together(pool: &rayon::ThreadPool, contexts: &[Cx; 2]) -> u64 {
             }
             windows += 2;
             // SAFETY: all threads are between the meetings, where no kernel runs.
-            if thread == 0 && (unsafe { is_idle(&contexts[0]) } || (windows % 16 == 0 && started.elapsed() > SLICE)) {
+            if thread == 0 && (unsafe { is_idle(&contexts[0]) } || (windows.is_multiple_of(16) && started.elapsed() > SLICE)) {
                 over.store(1, Ordering::Relaxed);
             }
             meeting.wait();
@@ -288,7 +286,7 @@ impl Device for Native {
         let contexts = [self.context(0)?, self.context(1)?];
         Ok(match &self.pool {
             Some(pool) if pool.current_num_threads() > 1 => run_together(pool, &contexts),
-            _ => run_alone(&contexts, self.most_windows),
+            _ => run_alone(&contexts),
         })
     }
 
