@@ -201,7 +201,7 @@ fn share_window(cx: &Cx, next: &AtomicU32, thread: u32, meeting: &Meeting) {
 /// Runs windows on one thread until idle or the slice is over.
 fn run_alone(contexts: &[Cx; 2]) -> u64 {
     let started = Instant::now();
-    let mut windows = 0;
+    let mut windows = 0_u64;
     loop {
         for cx in contexts {
             // SAFETY: the buffers outlive the call and nobody else has them.
