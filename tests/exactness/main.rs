@@ -2,6 +2,7 @@
 //!
 //! The software Vulkan adapter must be there; a test that finds none fails.
 
+mod oracle;
 mod scenarios;
 
 use fabricsim::case::Case;
@@ -40,6 +41,7 @@ fn same(name: &str, variant: &str, expected: &Outcome, found: &Outcome) {
 fn check_built_in(name: &str, case: &Case) -> Outcome {
     let built_in = |threads, window| outcome(case, &options(AdapterChoice::BuiltIn, threads, window));
     let expected = built_in(1, None);
+    same(name, "oracle", &oracle::simulate(case), &expected);
     same(name, "two threads", &expected, &built_in(2, None));
     let lookahead = case.ports.iter().map(|p| p.delay_ps.min(p.pfc_delay_ps)).min().expect("there are ports");
     for part in [2, 7] {

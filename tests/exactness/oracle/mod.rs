@@ -1,0 +1,427 @@
+//! A second implementation of the model text, event by event with a heap, written for plainness: the oracle of the exactness tests.
+
+mod endpoint;
+mod reaction;
+mod switch;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+
+use fabricsim::case::{Case, NodeKind};
+use fabricsim::outcome::{FlowOutcome, FlowStatus, Outcome, QueueOutcome};
+use reaction::ReactionPoint;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Data,
+    Ack,
+    Nak,
+    Sack,
+    Cnp,
+    Pfc { class: usize, xoff: bool },
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Frame {
+    pub kind: Kind,
+    pub flow: usize,
+    pub psn: u32,
+    /// SACK: the held PSN.
+    pub held: u32,
+    pub size: u64,
+    /// Queue: 0 for PFC, else case class + 1.
+    pub row: usize,
+    pub ce: bool,
+    pub flag: bool,
+    pub entered: usize,
+    pub ready: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    Pfc,
+    Arrival,
+    Release,
+    Timer,
+    Decision,
+}
+
+/// Time, node, kind, tie key, place, order of creation.
+type Event = (u64, usize, What, u64, usize, u64);
+
+#[derive(Debug, Default, Clone)]
+pub struct Queue {
+    pub frames: VecDeque<Frame>,
+    pub bytes: u64,
+    since: u64,
+    pub ingress: u64,
+    pub headroom: u64,
+    pub xoff: bool,
+    pub deficit: u64,
+    pub paused: bool,
+    paused_since: u64,
+    pub out: QueueOutcome,
+}
+
+#[derive(Debug, Default, Clone)]
+pub struct Port {
+    pub busy: Option<u64>,
+    ordinal: u32,
+    pub weighted: usize,
+    /// Endpoints: when the next decision is.
+    pub decide_at: Option<u64>,
+    lost: u64,
+    frames: VecDeque<Frame>,
+    pfc_frames: VecDeque<Frame>,
+}
+
+#[derive(Debug, Default, Clone)]
+pub struct Flow {
+    pub out: FlowOutcome,
+    pub una: u32,
+    pub nxt: u32,
+    pub sent_max: u32,
+    pub retries: u32,
+    pub deadline: Option<u64>,
+    pub next_avail: u64,
+    pub held: BTreeSet<u32>,
+    pub resend: u32,
+    pub high: u32,
+    pub line: u64,
+    pub cc: ReactionPoint,
+    pub rcv_nxt: u32,
+    pub since_ack: u32,
+    pub nak: Option<(u32, u64)>,
+    pub cnp_at: Option<u64>,
+    pub rcv_held: BTreeSet<u32>,
+}
+
+/// State of an endpoint (unused for switches).
+#[derive(Debug, Default, Clone)]
+pub struct Sender {
+    pub list: Vec<usize>,
+    pub last: Option<usize>,
+    pub begin: Option<usize>,
+    pub wake: Option<u64>,
+}
+
+pub struct Oracle<'a> {
+    pub case: &'a Case,
+    pub now: u64,
+    events: BinaryHeap<Reverse<Event>>,
+    created: u64,
+    pub ports: Vec<Port>,
+    pub queues: Vec<Queue>,
+    pub flows: Vec<Flow>,
+    pub senders: Vec<Sender>,
+    pub shared: Vec<u64>,
+    children: Vec<Vec<usize>>,
+    last_event: u64,
+}
+
+pub fn fmix(mut h: u32) -> u32 {
+    h ^= h >> 16;
+    h = h.wrapping_mul(0x85EB_CA6B);
+    h ^= h >> 13;
+    h = h.wrapping_mul(0xC2B2_AE35);
+    h ^ (h >> 16)
+}
+
+fn draw(seed: u32, port: usize, n: u32, k: u32) -> u32 {
+    let mut x = fmix(seed.wrapping_mul(0x9E37_79B1) ^ u32::try_from(port).expect("few ports"));
+    x = fmix(x ^ n.wrapping_mul(0x85EB_CA6B));
+    fmix(x ^ k.wrapping_mul(0xC2B2_AE35))
+}
+
+/// Simulates a case.
+pub fn simulate(case: &Case) -> Outcome {
+    let mut o = Oracle::new(case);
+    for (i, f) in case.flows.iter().enumerate() {
+        if f.after.is_none() {
+            o.push(f.start_ps, f.src as usize, What::Release, i as u64, i);
+        }
+    }
+    while let Some(Reverse(event)) = o.events.peek().copied() {
+        if case.stop_ps.is_some_and(|stop| event.0 >= stop) {
+            break;
+        }
+        o.events.pop();
+        o.now = event.0;
+        o.handle(event);
+    }
+    o.finish()
+}
+
+impl<'a> Oracle<'a> {
+    fn new(case: &'a Case) -> Self {
+        let mut children = vec![Vec::new(); case.flows.len()];
+        for (i, f) in case.flows.iter().enumerate() {
+            if let Some(after) = f.after {
+                children[after.flow as usize].push(i);
+            }
+        }
+        let first_weighted = case.classes.iter().position(|c| c.quantum_bytes > 0).map_or(0, |c| c + 1);
+        Self {
+            case,
+            now: 0,
+            events: BinaryHeap::new(),
+            created: 0,
+            ports: vec![Port { weighted: first_weighted, ..Port::default() }; case.ports.len()],
+            queues: vec![Queue::default(); case.ports.len() * (case.classes.len() + 1)],
+            flows: vec![Flow::default(); case.flows.len()],
+            senders: vec![Sender::default(); case.nodes.len()],
+            shared: vec![0; case.nodes.len()],
+            children,
+            last_event: 0,
+        }
+    }
+
+    fn push(&mut self, at: u64, node: usize, what: What, key: u64, place: usize) {
+        self.created += 1;
+        self.events.push(Reverse((at, node, what, key, place, self.created)));
+    }
+
+    pub fn node_of(&self, port: usize) -> usize {
+        self.case.ports[port].node as usize
+    }
+
+    pub fn is_switch(&self, node: usize) -> bool {
+        self.case.nodes[node].kind == NodeKind::Switch
+    }
+
+    pub fn q(&self, port: usize, row: usize) -> usize {
+        port * (self.case.classes.len() + 1) + row
+    }
+
+    pub fn serialization(&self, port: usize, frame_bytes: u64) -> u64 {
+        let wire = frame_bytes + u64::from(self.case.rules.gap_bytes);
+        self.grained((wire * u64::from(self.case.ports[port].byte_time_q16)) >> 16)
+    }
+
+    pub fn grained(&self, t: u64) -> u64 {
+        t - t % u64::from(self.case.rules.grain_ps.max(1))
+    }
+
+    fn handle(&mut self, event: Event) {
+        let (_, node, what, _, place, _) = event;
+        match what {
+            What::Pfc => {
+                self.last_event = self.now;
+                self.take_pfc(place);
+            }
+            What::Arrival => {
+                self.last_event = self.now;
+                let frame = self.ports[place].frames.pop_front().expect("a frame is under way");
+                let q = self.q(place, frame.row);
+                self.queues[q].out.rx_packets += 1;
+                self.queues[q].out.rx_bytes += frame.size;
+                if self.is_switch(node) { self.switch_arrival(place, frame) } else { self.endpoint_arrival(place, frame) }
+            }
+            What::Release => {
+                self.last_event = self.now;
+                self.start_flow(place);
+                self.look(node);
+            }
+            What::Timer => {
+                if self.flows[place].deadline == Some(self.now) && self.flows[place].out.status == FlowStatus::Running {
+                    self.last_event = self.now;
+                    self.expire(place);
+                    self.look(node);
+                }
+            }
+            What::Decision if self.is_switch(node) => self.switch_decision(place),
+            What::Decision => {
+                if self.ports[place].decide_at == Some(self.now) {
+                    self.ports[place].decide_at = None;
+                    self.endpoint_decision(place);
+                }
+            }
+        }
+    }
+
+    pub fn decide(&mut self, at: u64, port: usize) {
+        self.push(at, self.node_of(port), What::Decision, port as u64, port);
+    }
+
+    pub fn set_timer(&mut self, at: u64, flow: usize) {
+        self.push(at, self.case.flows[flow].src as usize, What::Timer, flow as u64, flow);
+    }
+
+    fn take_pfc(&mut self, port: usize) {
+        let frame = self.ports[port].pfc_frames.pop_front().expect("a PFC frame is under way");
+        let Kind::Pfc { class, xoff } = frame.kind else { panic!("not a PFC frame") };
+        let control = self.q(port, 0);
+        self.queues[control].out.rx_packets += 1;
+        self.queues[control].out.rx_bytes += frame.size;
+        let q = self.q(port, class + 1);
+        let now = self.now;
+        let queue = &mut self.queues[q];
+        if xoff {
+            queue.out.xoff_received += 1;
+            if !queue.paused {
+                queue.paused = true;
+                queue.paused_since = now;
+            }
+        } else {
+            queue.out.xon_received += 1;
+            if queue.paused {
+                queue.paused = false;
+                queue.out.paused_ps += now - queue.paused_since;
+            }
+        }
+        let node = self.node_of(port);
+        if self.is_switch(node) { self.schedule(port) } else { self.look(node) }
+    }
+
+    /// Keeps the queue integral; call before every change of its bytes.
+    fn integrate(&mut self, q: usize) {
+        let now = self.now;
+        let queue = &mut self.queues[q];
+        queue.out.queue_byte_ps += u128::from(queue.bytes) * u128::from(now - queue.since);
+        queue.since = now;
+    }
+
+    pub fn enqueue(&mut self, port: usize, frame: Frame) {
+        let q = self.q(port, frame.row);
+        self.integrate(q);
+        let queue = &mut self.queues[q];
+        queue.bytes += frame.size;
+        queue.out.max_queue_bytes = queue.out.max_queue_bytes.max(u32::try_from(queue.bytes).expect("fits"));
+        queue.frames.push_back(frame);
+    }
+
+    pub fn dequeue(&mut self, port: usize, row: usize) -> Frame {
+        let q = self.q(port, row);
+        self.integrate(q);
+        let queue = &mut self.queues[q];
+        let frame = queue.frames.pop_front().expect("the queue is not empty");
+        queue.bytes -= frame.size;
+        frame
+    }
+
+    /// The number that the next frame sent on a port gets.
+    pub fn next_ordinal(&mut self, port: usize) -> u32 {
+        self.ports[port].ordinal += 1;
+        self.ports[port].ordinal
+    }
+
+    pub fn marks(&self, port: usize, bytes: u64, ordinal: u32) -> bool {
+        let ecn = &self.case.ports[port].ecn;
+        if bytes > u64::from(ecn.kmax_bytes) {
+            return true;
+        }
+        if bytes <= u64::from(ecn.kmin_bytes) {
+            return false;
+        }
+        let limit = ((bytes - u64::from(ecn.kmin_bytes)) * u64::from(ecn.slope)) >> ecn.slope_shift;
+        u64::from(draw(self.case.seed, port, ordinal, 0)) < limit
+    }
+
+    /// Starts a frame on the wire now.
+    pub fn transmit(&mut self, port: usize, frame: Frame, ordinal: u32) {
+        self.last_event = self.now;
+        let end = self.now + self.serialization(port, frame.size);
+        self.ports[port].busy = Some(end);
+        let q = self.q(port, frame.row);
+        self.queues[q].out.tx_packets += 1;
+        self.queues[q].out.tx_bytes += frame.size;
+        let spec = &self.case.ports[port];
+        let peer = spec.peer as usize;
+        let node = self.node_of(peer);
+        if let Kind::Pfc { class, xoff } = frame.kind {
+            let q = self.q(port, class + 1);
+            if xoff { self.queues[q].out.xoff_sent += 1 } else { self.queues[q].out.xon_sent += 1 }
+            self.ports[peer].pfc_frames.push_back(frame);
+            self.push(end + u64::from(spec.pfc_delay_ps), node, What::Pfc, peer as u64, peer);
+            return;
+        }
+        let lost = (spec.drop_every > 0 && ordinal % spec.drop_every == 0) || draw(self.case.seed, port, ordinal, 1) < spec.loss_q32;
+        if lost {
+            self.ports[port].lost += 1;
+            return;
+        }
+        let from = if self.case.nodes[node].cut_through { self.now } else { end };
+        self.ports[peer].frames.push_back(frame);
+        let by_flow = self.case.rules.tie_by_flow && self.is_switch(node);
+        let key = if by_flow { u64::from(self.case.flows[frame.flow].id) } else { peer as u64 };
+        self.push(from + u64::from(spec.delay_ps), node, What::Arrival, key, peer);
+    }
+
+    /// Releases what waits for a completion of `flow`, now or after its delay.
+    pub fn release_children(&mut self, flow: usize, received: bool) {
+        for child in self.children[flow].clone() {
+            let spec = &self.case.flows[child];
+            if spec.after.expect("a child waits").received != received {
+                continue;
+            }
+            if spec.start_ps == 0 {
+                self.start_flow(child);
+            } else {
+                self.push(self.now + spec.start_ps, spec.src as usize, What::Release, child as u64, child);
+            }
+        }
+    }
+
+    /// True if an event of the model is still to come.
+    fn events_left(&mut self) -> bool {
+        let pending: Vec<Event> = self.events.iter().map(|e| e.0).collect();
+        let timer = |f: &Flow, at: u64| f.out.status == FlowStatus::Running && f.deadline == Some(at);
+        let waiting = pending.iter().any(|(at, _, what, _, place, _)| match what {
+            What::Pfc | What::Arrival | What::Release => true,
+            What::Timer => timer(&self.flows[*place], *at),
+            What::Decision => false,
+        });
+        waiting || (0..self.ports.len()).any(|p| self.can_ever_send(p))
+    }
+
+    fn can_ever_send(&mut self, port: usize) -> bool {
+        let rows = self.case.classes.len() + 1;
+        let node = self.node_of(port);
+        let ignores = !self.is_switch(node) && self.case.rules.ack_ignores_pause;
+        if (0..rows).any(|r| {
+            let q = &self.queues[self.q(port, r)];
+            !q.frames.is_empty() && (ignores || !q.paused)
+        }) {
+            return true;
+        }
+        if self.is_switch(node) {
+            return false;
+        }
+        self.senders[node].list.clone().into_iter().any(|f| {
+            let paused = self.queues[self.q(port, self.case.flows[f].class as usize + 1)].paused;
+            !paused && self.next_packet(f).is_some() && self.in_window(f)
+        })
+    }
+
+    fn finish(mut self) -> Outcome {
+        let stopped = self.case.stop_ps.is_some() && !self.events.is_empty() && self.events_left();
+        let end = if stopped { self.case.stop_ps.expect("a stopped case has a stop time") } else { self.last_event };
+        self.now = end;
+        let mut out = Outcome { end_ps: end, stopped, ..Outcome::default() };
+        for f in 0..self.flows.len() {
+            if self.flows[f].out.status == FlowStatus::Running {
+                self.run_timers(f);
+            }
+            let flow = &mut self.flows[f];
+            flow.out.received_packets = flow.rcv_nxt;
+            flow.out.rate_kbps = u32::try_from(flow.cc.rate).expect("fits");
+            flow.out.alpha_q32 = u32::try_from(flow.cc.alpha).expect("fits");
+            out.flows.push(flow.out);
+        }
+        let rows = self.case.classes.len() + 1;
+        for q in 0..self.queues.len() {
+            self.integrate(q);
+            let queue = &mut self.queues[q];
+            if queue.paused {
+                queue.out.paused_ps += end - queue.paused_since;
+            }
+            if q % rows == 0 {
+                queue.out.max_queue_bytes = 0;
+                queue.out.queue_byte_ps = 0;
+            }
+            out.queues.push(queue.out);
+        }
+        out.lost_packets = self.ports.iter().map(|p| p.lost).collect();
+        out
+    }
+}
