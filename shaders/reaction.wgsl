@@ -5,21 +5,22 @@ const CC_CUT: u32 = 4u;       // firmware: a CNP came in this cut period
 const CC_INCREASE: u32 = 8u;  // the increase timer runs
 const STAGE_MAX: u32 = 0x100000u;
 
-// floor(8 * 65536 * 10^9 / rate): byte time [2^-16 ps] of a rate [kb/s] from 123,000 to 2^31 - 1.
-fn byte_time_of(rate: u32) -> u32 {
+// floor(8 * 65536 * 10^9 / rate): byte time [2^-16 ps] of a rate [kb/s] from 1,000 to 2^31 - 1; more than 32 bits below 122 Mb/s.
+fn byte_time_of(rate: u32) -> vec2<u32> {
   let half = 4000000000u;
-  var rest = 2u * (half % rate);
-  var value = 2u * (half / rate) + rest / rate;
-  rest = rest % rate;
+  let doubled = 2u * (half % rate);
+  let whole = 2u * (half / rate) + doubled / rate;
+  var rest = doubled % rate;
+  var part = 0u;
   for (var i = 0u; i < 16u; i++) {
     rest = 2u * rest;
-    value = 2u * value;
+    part = 2u * part;
     if (rest >= rate) {
       rest -= rate;
-      value += 1u;
+      part += 1u;
     }
   }
-  return value;
+  return vec2<u32>((whole << 16u) | part, whole >> 16u);
 }
 
 // floor(a * 65536 / b) for a < b < 2^31.
@@ -41,7 +42,7 @@ fn ratio_q16(a: u32, b: u32) -> u32 {
 fn apply_rate(c: ptr<function, Ctx>, f: u32, port: u32) {
   let rate = flows[f].rate;
   let line = ports[port].line_kbps;
-  if (rate == line) { flows[f].byte_gap = ports[port].byte_time; } else { flows[f].byte_gap = byte_time_of(rate); }
+  if (rate == line) { flows[f].byte_gap = vec2<u32>(ports[port].byte_time, 0u); } else { flows[f].byte_gap = byte_time_of(rate); }
   if ((params[(*c).scenario].flags & VARIABLE_WINDOW) == 0u || flows[f].window == 0u) { return; }
   if (rate >= flows[f].line) {
     flows[f].window_now = flows[f].window;

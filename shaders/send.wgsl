@@ -235,10 +235,11 @@ fn send_data(c: ptr<function, Ctx>, f: u32, port: u32, now: u32) {
   update_sendable(c, f);
 }
 
-// Like `duration`, for byte times of slow flows.
-fn duration_wide(byte_time: u32, n: u32, grain: u32) -> vec2<u32> {
-  let whole = mul64(n, byte_time >> 16u);
-  let d = add64u(whole, (n * (byte_time & 0xffffu)) >> 16u);
+// Like `duration`, for byte times of slow flows: up to 2^40.
+fn duration_wide(byte_time: vec2<u32>, n: u32, grain: u32) -> vec2<u32> {
+  let low = mul64(n, byte_time.x);
+  let high = n * byte_time.y;
+  let d = add64(vec2<u32>((low.x >> 16u) | (low.y << 16u), low.y >> 16u), vec2<u32>(high << 16u, high >> 16u));
   if (grain <= 1u) { return d; }
   // The part above 2^32 ps is taken modulo the grain first; grain is at most 1000, so this stays in 32 bits.
   let above = (d.y % grain) * (0xffffffffu % grain + 1u);

@@ -283,6 +283,7 @@ struct Flow {
   cut_next: vec2<u32>,
   increase_next: vec2<u32>,
   cc_next: vec2<u32>,
+  byte_gap: vec2<u32>,     // pacing: time of a wire byte [2^-16 ps]
   tx_packets: vec2<u32>,
   retx_packets: vec2<u32>,
   status: u32,
@@ -299,7 +300,6 @@ struct Flow {
   byte_stage: u32,
   bytes: u32,
   cc_on: u32,              // bit 0: CNP received, 1: alpha flag, 2: cut flag, 3: increase timer runs
-  byte_gap: u32,
   window_now: u32,
   resend: u32,
   high: u32,
@@ -324,7 +324,6 @@ struct Flow {
   marked: u32,
   out_of_sequence: u32,
   duplicates: u32,
-  pad: u32,
 }
 
 @group(0) @binding(0) var<storage, read> params: array<Params>;

@@ -12,6 +12,9 @@ use fabricsim::outcome::Outcome;
 use proptest::prelude::*;
 use scenarios::{Scenario, arbitrary, named};
 
+/// Random scenarios on the built-in adapter; `cargo test -- --ignored` takes many more.
+const CASES: u32 = 64;
+
 fn options(adapter: AdapterChoice, threads: usize, window_ps: Option<u32>) -> Options {
     Options { adapter, threads, window_ps, sampling: None }
 }
@@ -155,9 +158,18 @@ fn time_series_agree_and_change_nothing() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn random_scenarios_on_the_built_in_adapter(case in arbitrary()) {
+        check_built_in("random", &case);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40 * CASES, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    #[ignore = "takes minutes"]
+    fn many_random_scenarios_on_the_built_in_adapter(case in arbitrary()) {
         check_built_in("random", &case);
     }
 }

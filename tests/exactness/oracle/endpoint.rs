@@ -71,7 +71,10 @@ impl Oracle<'_> {
         if flag {
             self.flows[f].out.cnps_sent += 1;
         }
-        self.enqueue(port, Frame { kind, flow: f, psn, held, size: u64::from(bytes), row, ce: false, flag, entered: port, ready: self.now });
+        self.enqueue(
+            port,
+            Frame { kind, flow: f, psn, held, size: u64::from(bytes), row, ce: false, flag, entered: port, ready: self.now },
+        );
     }
 
     pub fn endpoint_arrival(&mut self, port: usize, frame: Frame) {
@@ -324,9 +327,17 @@ impl Oracle<'_> {
         let byte_gap = if rate == line { u64::from(self.case.ports[port].byte_time_q16) } else { RATE_OF_BYTE_TIME / rate };
         let gap = self.grained(((size + u64::from(rules.gap_bytes)) * byte_gap) >> 16);
         let flow = &mut self.flows[f];
-        if resend { flow.resend = psn + 1 } else { flow.nxt = psn + 1 }
+        if resend {
+            flow.resend = psn + 1
+        } else {
+            flow.nxt = psn + 1
+        }
         flow.out.tx_packets += 1;
-        if psn < flow.sent_max { flow.out.retx_packets += 1 } else { flow.sent_max = psn + 1 }
+        if psn < flow.sent_max {
+            flow.out.retx_packets += 1
+        } else {
+            flow.sent_max = psn + 1
+        }
         flow.next_avail = now + gap;
         if rules.rto_ps > 0 && flow.deadline.is_none() {
             flow.deadline = Some(now + rules.rto_ps);

@@ -330,7 +330,11 @@ impl<'a> Oracle<'a> {
         let node = self.node_of(peer);
         if let Kind::Pfc { class, xoff } = frame.kind {
             let q = self.q(port, class + 1);
-            if xoff { self.queues[q].out.xoff_sent += 1 } else { self.queues[q].out.xon_sent += 1 }
+            if xoff {
+                self.queues[q].out.xoff_sent += 1
+            } else {
+                self.queues[q].out.xon_sent += 1
+            }
             self.ports[peer].pfc_frames.push_back(frame);
             self.push(end + u64::from(spec.pfc_delay_ps), node, What::Pfc, peer as u64, peer);
             return;

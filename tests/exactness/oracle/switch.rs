@@ -88,8 +88,18 @@ impl Oracle<'_> {
     /// Queues a PFC frame at a port.
     fn ask(&mut self, port: usize, class: usize, xoff: bool) {
         let size = u64::from(self.case.rules.pfc_bytes);
-        let frame =
-            Frame { kind: Kind::Pfc { class, xoff }, flow: 0, psn: 0, held: 0, size, row: 0, ce: false, flag: false, entered: port, ready: self.now };
+        let frame = Frame {
+            kind: Kind::Pfc { class, xoff },
+            flow: 0,
+            psn: 0,
+            held: 0,
+            size,
+            row: 0,
+            ce: false,
+            flag: false,
+            entered: port,
+            ready: self.now,
+        };
         self.enqueue(port, frame);
         self.schedule(port);
     }
