@@ -339,7 +339,8 @@ impl<'a> Oracle<'a> {
             self.push(end + u64::from(spec.pfc_delay_ps), node, What::Pfc, peer as u64, peer);
             return;
         }
-        let lost = (spec.drop_every > 0 && ordinal.is_multiple_of(spec.drop_every)) || draw(self.case.seed, port, ordinal, 1) < spec.loss_q32;
+        let lost =
+            (spec.drop_every > 0 && ordinal.is_multiple_of(spec.drop_every)) || draw(self.case.seed, port, ordinal, 1) < spec.loss_q32;
         if lost {
             self.ports[port].lost += 1;
             return;
