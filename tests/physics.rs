@@ -31,6 +31,9 @@ kmax = "200 KB"
 pmax = "1 %"
 [transport]
 mtu = "1000 B"
+data_header = "0 B"
+first_header = "0 B"
+gap = "0 B"
 [cc]
 profile = "paper"
 cnp_interval = "50 us"
@@ -51,6 +54,9 @@ kmax = "1600 KB"
 pmax = "20 %"
 [transport]
 mtu = "1000 B"
+data_header = "0 B"
+first_header = "0 B"
+gap = "0 B"
 [cc]
 profile = "paper"
 cnp_interval = "50 us"
@@ -101,11 +107,12 @@ fn dcqcn_settles_at_the_fixed_point_40g() {
 #[test]
 #[ignore = "takes a minute"]
 fn dcqcn_settles_at_the_fixed_point_40g_all_rows() {
-    for (n, queue, alpha) in [(4, 41.8e3, 0.122), (10, 122.6e3, 0.153)] {
+    for (n, queue, alpha) in [(2, 20.2e3, 0.101), (4, 41.8e3, 0.122), (10, 122.6e3, 0.153)] {
         check_fixed_point(PAPER_40G, n, 5e3, queue, alpha);
     }
 }
 
+/// Two and four flows are left out: their fixed point lies 1 and 3 KB above `kmin`, less than one packet a flow, and the queue swings below it.
 #[test]
 #[ignore = "takes minutes"]
 fn dcqcn_settles_at_the_fixed_point_100g() {
