@@ -255,8 +255,12 @@ fn run_together(pool: &rayon::ThreadPool, contexts: &[Cx; 2]) -> u64 {
 impl Device for Native {
     fn info(&self) -> AdapterInfo {
         let threads = self.threads();
+        let name = match &self.layout {
+            None => "built-in".to_owned(),
+            Some(_) => format!("built-in ({threads} thread{})", if threads == 1 { "" } else { "s" }),
+        };
         AdapterInfo {
-            name: format!("built-in ({threads} thread{})", if threads == 1 { "" } else { "s" }),
+            name,
             kind: "builtin".into(),
             backend: "native".into(),
             driver: concat!("fabricsim ", env!("CARGO_PKG_VERSION")).into(),
