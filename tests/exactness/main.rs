@@ -3,6 +3,7 @@
 //! The software Vulkan adapter must be there; a test that finds none fails.
 
 mod oracle;
+mod parameters;
 mod scenarios;
 
 use fabricsim::case::Case;
