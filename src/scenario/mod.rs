@@ -186,12 +186,6 @@ pub fn reference_markdown() -> String {
     reference::markdown()
 }
 
-/// Every key that a scenario may set, as `section.key`; keys of tables inside lists as `ecn.by_rate.kmin`.
-#[must_use]
-pub fn keys() -> Vec<String> {
-    keys::SECTIONS.iter().chain(keys::INNER).flat_map(|s| s.keys.iter().map(|k| format!("{}.{}", s.name, k.name))).collect()
-}
-
 /// Names and one-line descriptions of the presets; those of `cc.profile` and `ecn.profile` have `cc/` and `ecn/` before their
 /// names.
 #[must_use]
