@@ -4,6 +4,7 @@ pub mod buffer;
 pub mod build;
 pub mod route;
 pub mod size;
+pub mod subnet;
 
 use std::collections::BTreeMap;
 
