@@ -33,10 +33,12 @@ const CLAMP_AFTER_TIME: u32 = 128u;
 const GO_BACK_N: u32 = 0u;
 const GO_BACK_ZERO: u32 = 1u;
 const SELECTIVE_REPEAT: u32 = 2u;
+const OUT_OF_ORDER: u32 = 3u;
 
 const REACTION_NONE: u32 = 0u;
 const REACTION_PAPER: u32 = 1u;
 const REACTION_FIRMWARE: u32 = 2u;
+const REACTION_A10: u32 = 3u;
 
 const WAITING: u32 = 0u;
 const RUNNING: u32 = 1u;

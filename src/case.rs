@@ -14,14 +14,17 @@ use serde::Serialize;
 pub struct Case {
     /// Seed of every random draw.
     pub seed: u32,
-    /// Traffic classes in service order: strict classes first, highest first, then the weighted ones. 1 to 7.
+    /// Traffic classes in service order: strict classes first, highest first, then the weighted ones. 1 to 7;
+    /// InfiniBand: data lanes by number, 1 to 8.
     pub classes: Vec<ClassSpec>,
     /// Endpoints and switches.
     pub nodes: Vec<NodeSpec>,
     /// One entry a port, that is one outgoing channel; ports of a node are contiguous.
     pub ports: Vec<PortSpec>,
-    /// Next hops.
+    /// Next hops; of an InfiniBand case only the route groups that adaptive routing chooses from.
     pub routes: Routes,
+    /// InfiniBand's link layer and forwarding; `None`: Ethernet with PFC.
+    pub credits: Option<Credits>,
     /// Flows sorted by (source node, start, id); the position is the flow index of the model.
     pub flows: Vec<FlowSpec>,
     /// Transport, framing and congestion control.
@@ -102,6 +105,21 @@ pub struct PortSpec {
     pub loss_q32: u32,
     /// Deterministic loss: every n-th frame sent here (counting all but PFC frames) is lost; 0 = off.
     pub drop_every: u32,
+    /// What only InfiniBand ports have; all 0 otherwise.
+    pub lane: LaneSpec,
+}
+
+/// The InfiniBand side of a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct LaneSpec {
+    /// Receive buffer of each lane here (blocks of 64 bytes), at least one largest frame; at most 2^20.
+    pub buffer_blocks: u32,
+    /// Head-of-queue lifetime of frames that leave here (ps); 0 = none. Switches only.
+    pub hoq_ps: u64,
+    /// Frames that leave a queue longer than this (bytes) may be marked; `u32::MAX` = never. Switches only.
+    pub fecn_bytes: u32,
+    /// Mark here also while the lane lacks credits (victim mask).
+    pub fecn_victims: bool,
 }
 
 /// RED-like marking on the instantaneous egress queue.
@@ -138,6 +156,78 @@ pub struct Routes {
     pub members: Vec<u32>,
 }
 
+/// InfiniBand's link layer and forwarding; the rules are in [`crate::model`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Credits {
+    /// A lane's credits are advertised as soon as this many blocks were freed, at least 1.
+    pub fc_threshold_blocks: u32,
+    /// They are advertised at the latest this long after the first one was freed (ps), 1 to 2^30.
+    pub fc_interval_ps: u32,
+    /// Frames leave in the order of arrival, not round robin over input ports.
+    pub first_come: bool,
+    /// High-priority arbitration table: (lane, weight in blocks), at most 64 entries.
+    pub high: Vec<(u8, u8)>,
+    /// Low-priority arbitration table.
+    pub low: Vec<(u8, u8)>,
+    /// Limit of high priority (4096 bytes); 0 = one packet, 255 = no limit.
+    pub high_limit: u8,
+    /// Distinct rows of service level to lane maps; 15 = drop.
+    pub sl2vl: Vec<[u8; 16]>,
+    /// Map of each node.
+    pub sl2vl_of: Vec<Sl2Vl>,
+    /// Destinations a forwarding table has cells for.
+    pub n_lids: u32,
+    /// `lft[switch_row * n_lids + lid]`: egress, counted from the first port of the switch; 255 = none.
+    pub lft: Vec<u8>,
+    /// Adaptive routing.
+    pub adaptive: Adaptive,
+    /// Frames of fewer bytes are not marked.
+    pub mark_size_bytes: u32,
+    /// Eligible frames between two marked ones.
+    pub marking_rate: u32,
+    /// Reaction of [`Reaction::A10`].
+    pub a10: A10,
+}
+
+/// How a node maps service levels to lanes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub enum Sl2Vl {
+    /// One row of [`Credits::sl2vl`] for all ports.
+    Uniform(u32),
+    /// `rows[input * n_ports + output]`, ports counted from the first one of the node.
+    ByPorts(Vec<u32>),
+}
+
+/// Adaptive routing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Adaptive {
+    /// Service levels whose data frames are routed adaptively; bit `s` = SL `s`.
+    pub sls: u16,
+    /// True: loads are compared by grade, not byte by byte.
+    pub graded: bool,
+    /// Limits of the grades (bytes), ascending.
+    pub grades_bytes: [u32; 3],
+    /// A destination keeps its port until no frame came for this long (ps); 0 = every frame chooses.
+    pub binding_ps: u64,
+}
+
+/// Reaction of senders by annex A10.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct A10 {
+    /// One CCTI for all flows of an endpoint and service level, not one a flow.
+    pub by_sl: bool,
+    /// Added to CCTI by a BECN.
+    pub ccti_increase: u16,
+    /// Largest CCTI, below the length of `cct`.
+    pub ccti_limit: u16,
+    /// Least CCTI, at most `ccti_limit`.
+    pub ccti_min: u16,
+    /// CCTI falls by one this often (ps), at least 1.
+    pub ccti_timer_ps: u64,
+    /// Congestion control table: (shift 0 to 3, multiplier below 2^14).
+    pub cct: Vec<(u8, u16)>,
+}
+
 /// A flow: one message from one endpoint to another over its own queue pair.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FlowSpec {
@@ -147,8 +237,12 @@ pub struct FlowSpec {
     pub src: u32,
     /// Destination endpoint.
     pub dst: u32,
-    /// Class of its data packets.
+    /// Class of its data packets; InfiniBand: the lane that its source sends on.
     pub class: u32,
+    /// InfiniBand: service level, 0 to 15.
+    pub sl: u8,
+    /// InfiniBand: destinations of data and of answers, cells of [`Credits::lft`].
+    pub dlids: [u32; 2],
     /// Message size (bytes), at least 1.
     pub size_bytes: u64,
     /// Packets: `ceil(size / mtu)`, at most 2^31 - 1.
@@ -190,6 +284,8 @@ pub enum Recovery {
     GoBackZero,
     /// Resend only what is missing, within a window of 128 packets.
     SelectiveRepeat,
+    /// Packets ahead are kept and no gap is reported; timeouts rewind. Within a window of 128 packets.
+    OutOfOrder,
 }
 
 /// How the receiver tells the sender about CE marks.
@@ -210,6 +306,8 @@ pub enum Reaction {
     DcqcnPaper,
     /// DCQCN as in adapter firmware: free-running alpha and cut clocks, timer only.
     DcqcnFirmware,
+    /// InfiniBand: annex A10, see [`Credits::a10`].
+    A10,
 }
 
 /// Transport, framing and congestion control of a whole case.

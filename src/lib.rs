@@ -52,4 +52,5 @@ mod wide;
 pub mod workload;
 
 #[doc = include_str!("model.md")]
+#[doc = include_str!("model_infiniband.md")]
 pub mod model {}

@@ -51,6 +51,10 @@ pub struct FlowOutcome {
     pub rate_kbps: u32,
     /// Sender's alpha at the end (2^-32).
     pub alpha_q32: u32,
+    /// InfiniBand: congestion control table index at the end, after all expiries due.
+    pub ccti: u32,
+    /// InfiniBand: largest CCTI.
+    pub ccti_max: u32,
 }
 
 /// Result of one class at one port; class 0 is the control queue of PFC frames, class `c + 1` is case class `c`.
@@ -86,6 +90,14 @@ pub struct QueueOutcome {
     pub xon_received: u64,
     /// Time this egress class was paused (ps).
     pub paused_ps: u64,
+    /// InfiniBand: flow-control packets of this lane sent from here.
+    pub fc_sent: u64,
+    /// InfiniBand: flow-control packets of this lane that arrived here.
+    pub fc_received: u64,
+    /// InfiniBand: most blocks of this lane's receive buffer held here.
+    pub max_blocks: u32,
+    /// InfiniBand: frames dropped here at the end of their head-of-queue lifetime; among the drops.
+    pub hoq_drop_packets: u64,
 }
 
 /// Everything an engine reports about a case.
@@ -101,4 +113,6 @@ pub struct Outcome {
     pub queues: Vec<QueueOutcome>,
     /// Frames lost on the link after port i.
     pub lost_packets: Vec<u64>,
+    /// InfiniBand: time port i had frames queued and sent none (ps); switches only.
+    pub xmit_wait_ps: Vec<u64>,
 }

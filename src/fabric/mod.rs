@@ -8,7 +8,7 @@ pub mod subnet;
 
 use std::collections::BTreeMap;
 
-use crate::case::{EcnSpec, NodeKind, NodeSpec, PortSpec};
+use crate::case::{EcnSpec, LaneSpec, NodeKind, NodeSpec, PortSpec};
 use crate::units;
 
 /// A fabric as nodes and links, before ports are numbered.
@@ -226,6 +226,7 @@ fn number(graph: &Graph) -> Result<(Vec<NodeSpec>, Vec<PortSpec>), String> {
         ecn: EcnSpec { kmin_bytes: 0, kmax_bytes: 0, slope: 0, slope_shift: 0 },
         loss_q32: 0,
         drop_every: 0,
+        lane: LaneSpec::default(),
     };
     let mut ports = vec![blank; first_port as usize];
     for link in &graph.links {

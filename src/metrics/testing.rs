@@ -24,6 +24,8 @@ pub(crate) fn plan() -> Plan {
         hash_ack: 0,
         path_data: Vec::new(),
         path_ack: Vec::new(),
+        sl: 0,
+        dlids: [0; 2],
         window_bytes: 0,
     };
     let case = Case {
@@ -39,6 +41,7 @@ pub(crate) fn plan() -> Plan {
             group_start: vec![0],
             members: Vec::new(),
         },
+        credits: None,
         flows: vec![flow(7, 0, 0, 10), flow(3, 0, 1, 5), flow(8, 0, 1, 10), flow(9, 1, 0, 10)],
         rules: rules(),
         stop_ps: Some(2_000_000),
@@ -155,6 +158,7 @@ fn port(node: u32, peer: u32) -> PortSpec {
         ecn: EcnSpec { kmin_bytes: 1_000, kmax_bytes: 4_000, slope: 0, slope_shift: 0 },
         loss_q32: 0,
         drop_every: 0,
+        lane: crate::case::LaneSpec::default(),
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) fn flows(mut drafts: Vec<Draft>, case: &Case) -> Result<(Vec<FlowSpec
             src: draft.src,
             dst: draft.dst,
             class: draft.class,
+            sl: 0,
+            dlids: [0; 2],
             size_bytes: draft.size_bytes,
             n_packets,
             last_payload_bytes: u32::try_from((draft.size_bytes - 1) % mtu + 1).unwrap_or(0),

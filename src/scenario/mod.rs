@@ -154,8 +154,17 @@ fn resolve<'a>(reader: &'a Reader<'a>, path: &Path, files: &mut Files) -> Result
     let routes = route::shortest_paths(&wiring.nodes, &wiring.ports);
     let place = traffic::Place { graph: &graph, nodes: &wiring.nodes, ports: &wiring.ports, classes: &classes, seed: u64::from(seed) };
     let traffic = traffic::traffic(reader, &place, files)?;
-    let mut case =
-        Case { seed, classes: classes.specs, nodes: wiring.nodes, ports: wiring.ports, routes, flows: Vec::new(), rules, stop_ps };
+    let mut case = Case {
+        seed,
+        classes: classes.specs,
+        nodes: wiring.nodes,
+        ports: wiring.ports,
+        routes,
+        credits: None,
+        flows: Vec::new(),
+        rules,
+        stop_ps,
+    };
     let (flows, group_of_flow) = finish::flows(traffic.flows, &case).map_err(at("traffic"))?;
     case.flows = flows;
     finish::windows(reader, &mut case)?;

@@ -145,6 +145,8 @@ fn flow_outcome(f: &Flow) -> FlowOutcome {
         received_packets: f.rcv_nxt,
         rate_kbps: f.rate,
         alpha_q32: f.alpha,
+        ccti: 0,
+        ccti_max: 0,
     }
 }
 
@@ -173,6 +175,10 @@ fn queue_outcome(q: &Queue, control: bool, paused: bool, base_ps: u64, end_ps: u
         xoff_received: u64::from(q.xoff_received),
         xon_received: u64::from(q.xon_received),
         paused_ps: join(q.paused_ps) + paused_rest,
+        fc_sent: 0,
+        fc_received: 0,
+        max_blocks: 0,
+        hoq_drop_packets: 0,
     }
 }
 

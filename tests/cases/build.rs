@@ -31,6 +31,7 @@ pub fn wire(mbps: u64, delay_ps: u32) -> PortSpec {
         ecn: EcnSpec { kmin_bytes: 20_000, kmax_bytes: 80_000, slope: 14_316, slope_shift: 0 },
         loss_q32: 0,
         drop_every: 0,
+        lane: fabricsim::case::LaneSpec::default(),
     }
 }
 
@@ -153,7 +154,7 @@ impl Net {
             ports[q as usize] = PortSpec { node: index(*b), peer: p, ..*spec };
         }
         let routes = routes(&nodes, &ports);
-        Case { seed: 7, classes: vec![lossless()], nodes, ports, routes, flows: Vec::new(), rules: rules(), stop_ps: None }
+        Case { seed: 7, classes: vec![lossless()], nodes, ports, routes, credits: None, flows: Vec::new(), rules: rules(), stop_ps: None }
     }
 }
 
@@ -281,6 +282,8 @@ pub fn flow(src: u32, dst: u32, size_bytes: u64, start_ps: u64) -> FlowSpec {
         hash_ack: 0,
         path_data: Vec::new(),
         path_ack: Vec::new(),
+        sl: 0,
+        dlids: [0; 2],
         window_bytes: 0,
     }
 }

@@ -211,7 +211,7 @@ impl Oracle<'_> {
             return;
         }
         match rules.recovery {
-            Recovery::GoBackN => flow.nxt = flow.una,
+            Recovery::GoBackN | Recovery::OutOfOrder => flow.nxt = flow.una,
             Recovery::GoBackZero => (flow.una, flow.nxt) = (0, 0),
             Recovery::SelectiveRepeat => {
                 flow.resend = flow.una;
