@@ -29,8 +29,23 @@ pub struct Case {
     pub flows: Vec<FlowSpec>,
     /// Transport, framing and congestion control.
     pub rules: Rules,
+    /// What happens to the fabric on the way, by ascending time.
+    pub changes: Vec<Change>,
     /// Simulation stops before events at this instant; `None` runs until nothing is left to do.
     pub stop_ps: Option<u64>,
+}
+
+/// Something that happens to the fabric at an instant; see [`crate::model`].
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Change {
+    /// When (ps).
+    pub at_ps: u64,
+    /// Ports that go down, both ends of each link.
+    pub down: Vec<u32>,
+    /// Forwarding tables from then on, of the size of [`Credits::lft`]; `None` = as they are.
+    pub lft: Option<Vec<u8>>,
+    /// Route groups from then on; `None` = as they are.
+    pub routes: Option<Routes>,
 }
 
 /// A traffic class: a PFC priority with its own queue at every port.
@@ -181,6 +196,8 @@ pub struct Credits {
     pub lft: Vec<u8>,
     /// Adaptive routing.
     pub adaptive: Adaptive,
+    /// Switches route around ports that left their route group.
+    pub shield: bool,
     /// Frames of fewer bytes are not marked.
     pub mark_size_bytes: u32,
     /// Eligible frames between two marked ones.

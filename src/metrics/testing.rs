@@ -42,6 +42,7 @@ pub(crate) fn plan() -> Plan {
             members: Vec::new(),
         },
         credits: None,
+        changes: Vec::new(),
         flows: vec![flow(7, 0, 0, 10), flow(3, 0, 1, 5), flow(8, 0, 1, 10), flow(9, 1, 0, 10)],
         rules: rules(),
         stop_ps: Some(2_000_000),

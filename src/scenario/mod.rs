@@ -161,6 +161,7 @@ fn resolve<'a>(reader: &'a Reader<'a>, path: &Path, files: &mut Files) -> Result
         ports: wiring.ports,
         routes,
         credits: None,
+        changes: Vec::new(),
         flows: Vec::new(),
         rules,
         stop_ps,

@@ -154,7 +154,18 @@ impl Net {
             ports[q as usize] = PortSpec { node: index(*b), peer: p, ..*spec };
         }
         let routes = routes(&nodes, &ports);
-        Case { seed: 7, classes: vec![lossless()], nodes, ports, routes, credits: None, flows: Vec::new(), rules: rules(), stop_ps: None }
+        Case {
+            seed: 7,
+            classes: vec![lossless()],
+            nodes,
+            ports,
+            routes,
+            credits: None,
+            changes: Vec::new(),
+            flows: Vec::new(),
+            rules: rules(),
+            stop_ps: None,
+        }
     }
 }
 
