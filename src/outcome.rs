@@ -113,6 +113,6 @@ pub struct Outcome {
     pub queues: Vec<QueueOutcome>,
     /// Frames lost on the link after port i.
     pub lost_packets: Vec<u64>,
-    /// InfiniBand: time port i had frames queued and sent none (ps); switches only.
+    /// InfiniBand: time port i had frames queued and sent none (ps), 0 at endpoints; empty for Ethernet.
     pub xmit_wait_ps: Vec<u64>,
 }

@@ -3,6 +3,7 @@
 use fabricsim::case::{CnpMode, Reaction, Recovery};
 use fabricsim::outcome::FlowStatus;
 
+use super::credits::blocks;
 use super::reaction::ReactionPoint;
 use super::{Frame, Kind, Oracle};
 
@@ -18,6 +19,10 @@ impl Oracle<'_> {
     /// A decision follows, as soon as the port is free.
     pub fn look(&mut self, node: usize) {
         let port = self.port_of(node);
+        if self.case.credits.is_some() {
+            self.soon(port);
+            return;
+        }
         let at = self.now.max(self.ports[port].busy.unwrap_or(0));
         if self.ports[port].decide_at.is_none_or(|t| at < t) {
             self.ports[port].decide_at = Some(at);
@@ -71,10 +76,7 @@ impl Oracle<'_> {
         if flag {
             self.flows[f].out.cnps_sent += 1;
         }
-        self.enqueue(
-            port,
-            Frame { kind, flow: f, psn, held, size: u64::from(bytes), row, ce: false, flag, entered: port, ready: self.now },
-        );
+        self.enqueue(port, Frame { kind, flow: f, psn, held, size: u64::from(bytes), row, flag, ..Frame::control(kind, port, self.now) });
     }
 
     pub fn endpoint_arrival(&mut self, port: usize, frame: Frame) {
@@ -125,7 +127,11 @@ impl Oracle<'_> {
             self.answer(port, f, Kind::Ack, expected, 0, flag);
         } else {
             self.flows[f].out.out_of_sequence += 1;
-            if selective { self.hold(port, f, k, flag) } else { self.refuse(port, f, flag) }
+            if matches!(rules.recovery, Recovery::SelectiveRepeat | Recovery::OutOfOrder) {
+                self.hold(port, f, k, flag);
+            } else {
+                self.refuse(port, f, flag);
+            }
         }
     }
 
@@ -137,7 +143,9 @@ impl Oracle<'_> {
         if !self.flows[f].rcv_held.insert(k) {
             self.flows[f].out.duplicates += 1;
         }
-        self.answer(port, f, Kind::Sack, expected, k, flag);
+        if self.case.rules.recovery == Recovery::SelectiveRepeat {
+            self.answer(port, f, Kind::Sack, expected, k, flag);
+        }
     }
 
     fn refuse(&mut self, port: usize, f: usize, flag: bool) {
@@ -236,7 +244,8 @@ impl Oracle<'_> {
                 return Some((flow.resend, true));
             }
         }
-        (flow.nxt < n && (!selective || flow.nxt - flow.una < AHEAD)).then_some((flow.nxt, false))
+        let bounded = selective || self.case.rules.recovery == Recovery::OutOfOrder;
+        (flow.nxt < n && (!bounded || flow.nxt - flow.una < AHEAD)).then_some((flow.nxt, false))
     }
 
     pub fn in_window(&mut self, f: usize) -> bool {
@@ -287,7 +296,24 @@ impl Oracle<'_> {
         sender.list[first..].iter().chain(&sender.list[..first]).copied().collect()
     }
 
-    fn serve(&mut self, node: usize, port: usize) -> bool {
+    /// Frame bytes of a data packet.
+    fn data_size(&self, f: usize, psn: u32) -> u64 {
+        let (rules, spec) = (&self.case.rules, &self.case.flows[f]);
+        let payload = if psn + 1 == spec.n_packets { spec.last_payload_bytes } else { rules.mtu_bytes };
+        let first = if psn == 0 { rules.first_extra_bytes } else { 0 };
+        u64::from(payload + rules.data_header_bytes + first)
+    }
+
+    /// True if the link forbids to send a packet: its class is paused, or it lacks credits.
+    pub fn held_back(&self, port: usize, f: usize, psn: u32) -> bool {
+        let class = self.case.flows[f].class as usize;
+        if self.case.credits.is_some() {
+            return !self.fits(port, class, blocks(self.data_size(f, psn)));
+        }
+        self.queues[self.q(port, class + 1)].paused
+    }
+
+    pub fn serve(&mut self, node: usize, port: usize) -> bool {
         let now = self.now;
         let mut soonest: Option<u64> = None;
         let mut of_all: Option<u64> = None;
@@ -295,8 +321,7 @@ impl Oracle<'_> {
             let Some((psn, resend)) = self.next_packet(f) else { continue };
             let avail = self.flows[f].next_avail;
             of_all = Some(of_all.map_or(avail, |t| t.min(avail)));
-            let paused = self.queues[self.q(port, self.case.flows[f].class as usize + 1)].paused;
-            if paused || !self.in_window(f) {
+            if self.held_back(port, f, psn) || !self.in_window(f) {
                 continue;
             }
             if avail <= now {
@@ -320,12 +345,13 @@ impl Oracle<'_> {
         self.run_timers(f);
         let (now, rules, spec) = (self.now, &self.case.rules, &self.case.flows[f]);
         let line = self.line_of(port);
-        let payload = if psn + 1 == spec.n_packets { spec.last_payload_bytes } else { rules.mtu_bytes };
-        let first = if psn == 0 { rules.first_extra_bytes } else { 0 };
-        let size = u64::from(payload + rules.data_header_bytes + first);
+        let size = self.data_size(f, psn);
         let rate = self.flows[f].cc.rate;
         let byte_gap = if rate == line { u64::from(self.case.ports[port].byte_time_q16) } else { RATE_OF_BYTE_TIME / rate };
-        let gap = self.grained(((size + u64::from(rules.gap_bytes)) * byte_gap) >> 16);
+        let mut gap = self.grained(((size + u64::from(rules.gap_bytes)) * byte_gap) >> 16);
+        if rules.reaction == Reaction::A10 {
+            gap = self.injection_gap(f, self.serialization(port, size));
+        }
         let flow = &mut self.flows[f];
         if resend {
             flow.resend = psn + 1
@@ -346,7 +372,7 @@ impl Oracle<'_> {
         self.count_bytes(f, size);
         let row = spec.class as usize + 1;
         let ordinal = self.next_ordinal(port);
-        let frame = Frame { kind: Kind::Data, flow: f, psn, held: 0, size, row, ce: false, flag: false, entered: port, ready: now };
+        let frame = Frame { flow: f, psn, size, row, ..Frame::control(Kind::Data, port, now) };
         self.transmit(port, frame, ordinal);
     }
 }

@@ -1,14 +1,21 @@
 //! A second implementation of the model text, event by event with a heap, written for plainness: the oracle of the exactness tests.
 
+mod a10;
+mod changes;
+mod credits;
 mod endpoint;
+mod forwarding;
 mod reaction;
 mod switch;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
-use fabricsim::case::{Case, NodeKind};
+use a10::Cct;
+use credits::{Lane, Output, blocks};
+use fabricsim::case::{Case, NodeKind, Routes};
 use fabricsim::outcome::{FlowOutcome, FlowStatus, Outcome, QueueOutcome};
+use forwarding::Binding;
 use reaction::ReactionPoint;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +26,7 @@ pub enum Kind {
     Sack,
     Cnp,
     Pfc { class: usize, xoff: bool },
+    Credits { lane: usize, fctbs: u64, fccl: u64 },
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -29,12 +37,23 @@ pub struct Frame {
     /// SACK: the held PSN.
     pub held: u32,
     pub size: u64,
-    /// Queue: 0 for PFC, else case class + 1.
+    /// Queue: 0 for PFC and flow control, else case class + 1.
     pub row: usize,
     pub ce: bool,
     pub flag: bool,
     pub entered: usize,
+    /// InfiniBand: the lane it entered by.
+    pub lane_in: usize,
+    /// InfiniBand: its receiver will find it corrupt.
+    pub corrupt: bool,
     pub ready: u64,
+}
+
+impl Frame {
+    /// A frame of the control queue, without its size.
+    pub fn control(kind: Kind, port: usize, ready: u64) -> Self {
+        Self { kind, flow: 0, psn: 0, held: 0, size: 0, row: 0, ce: false, flag: false, entered: port, lane_in: 0, corrupt: false, ready }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,7 +89,8 @@ pub struct Port {
     pub weighted: usize,
     /// Endpoints: when the next decision is.
     pub decide_at: Option<u64>,
-    lost: u64,
+    pub lost: u64,
+    pub down: bool,
     frames: VecDeque<Frame>,
     pfc_frames: VecDeque<Frame>,
 }
@@ -115,6 +135,13 @@ pub struct Oracle<'a> {
     pub flows: Vec<Flow>,
     pub senders: Vec<Sender>,
     pub shared: Vec<u64>,
+    pub routes: Routes,
+    pub lft: Vec<u8>,
+    pub bindings: BTreeMap<(usize, u32), Binding>,
+    pub lanes: Vec<Lane>,
+    pub outputs: Vec<Output>,
+    pub ccts: Vec<Cct>,
+    pub cct_of: Vec<usize>,
     children: Vec<Vec<usize>>,
     last_event: u64,
 }
@@ -141,7 +168,16 @@ pub fn simulate(case: &Case) -> Outcome {
             o.push(f.start_ps, f.src as usize, What::Release, i as u64, i);
         }
     }
+    let mut changes = case.changes.iter().peekable();
     while let Some(Reverse(event)) = o.events.peek().copied() {
+        let before_stop = |at: u64| case.stop_ps.is_none_or(|stop| at < stop);
+        if let Some(change) = changes.next_if(|c| c.at_ps <= event.0 && before_stop(c.at_ps)) {
+            if !o.events_left() {
+                break;
+            }
+            o.apply(change);
+            continue;
+        }
         if case.stop_ps.is_some_and(|stop| event.0 >= stop) {
             break;
         }
@@ -160,8 +196,9 @@ impl<'a> Oracle<'a> {
                 children[after.flow as usize].push(i);
             }
         }
+        let (cct_of, ccts) = a10::indices(case);
         let first_weighted = case.classes.iter().position(|c| c.quantum_bytes > 0).map_or(0, |c| c + 1);
-        Self {
+        let mut o = Self {
             case,
             now: 0,
             events: BinaryHeap::new(),
@@ -171,9 +208,18 @@ impl<'a> Oracle<'a> {
             flows: vec![Flow::default(); case.flows.len()],
             senders: vec![Sender::default(); case.nodes.len()],
             shared: vec![0; case.nodes.len()],
+            routes: case.routes.clone(),
+            lft: case.credits.as_ref().map_or_else(Vec::new, |c| c.lft.clone()),
+            bindings: BTreeMap::new(),
+            lanes: vec![Lane::default(); case.ports.len() * case.classes.len()],
+            outputs: vec![Output::default(); case.ports.len()],
+            ccts,
+            cct_of,
             children,
             last_event: 0,
-        }
+        };
+        o.start_credits();
+        o
     }
 
     fn push(&mut self, at: u64, node: usize, what: What, key: u64, place: usize) {
@@ -207,11 +253,15 @@ impl<'a> Oracle<'a> {
         match what {
             What::Pfc => {
                 self.last_event = self.now;
-                self.take_pfc(place);
+                self.take_control(place);
             }
             What::Arrival => {
                 self.last_event = self.now;
                 let frame = self.ports[place].frames.pop_front().expect("a frame is under way");
+                if self.case.credits.is_some() {
+                    self.credits_arrival(place, frame);
+                    return;
+                }
                 let q = self.q(place, frame.row);
                 self.queues[q].out.rx_packets += 1;
                 self.queues[q].out.rx_bytes += frame.size;
@@ -229,6 +279,7 @@ impl<'a> Oracle<'a> {
                     self.look(node);
                 }
             }
+            What::Decision if self.case.credits.is_some() => self.port_event(place),
             What::Decision if self.is_switch(node) => self.switch_decision(place),
             What::Decision => {
                 if self.ports[place].decide_at == Some(self.now) {
@@ -247,12 +298,19 @@ impl<'a> Oracle<'a> {
         self.push(at, self.case.flows[flow].src as usize, What::Timer, flow as u64, flow);
     }
 
-    fn take_pfc(&mut self, port: usize) {
+    fn take_control(&mut self, port: usize) {
         let frame = self.ports[port].pfc_frames.pop_front().expect("a PFC frame is under way");
-        let Kind::Pfc { class, xoff } = frame.kind else { panic!("not a PFC frame") };
         let control = self.q(port, 0);
         self.queues[control].out.rx_packets += 1;
         self.queues[control].out.rx_bytes += frame.size;
+        match frame.kind {
+            Kind::Pfc { class, xoff } => self.take_pfc(port, class, xoff),
+            Kind::Credits { lane, fctbs, fccl } => self.credits_come(port, lane, fctbs, fccl),
+            kind => panic!("{kind:?} in the control queue"),
+        }
+    }
+
+    fn take_pfc(&mut self, port: usize, class: usize, xoff: bool) {
         let q = self.q(port, class + 1);
         let now = self.now;
         let queue = &mut self.queues[q];
@@ -264,13 +322,19 @@ impl<'a> Oracle<'a> {
             }
         } else {
             queue.out.xon_received += 1;
-            if queue.paused {
-                queue.paused = false;
-                queue.out.paused_ps += now - queue.paused_since;
-            }
+            self.resume(q);
         }
         let node = self.node_of(port);
         if self.is_switch(node) { self.schedule(port) } else { self.look(node) }
+    }
+
+    /// Ends a pause, if there is one.
+    pub fn resume(&mut self, q: usize) {
+        let queue = &mut self.queues[q];
+        if queue.paused {
+            queue.paused = false;
+            queue.out.paused_ps += self.now - queue.paused_since;
+        }
     }
 
     /// Keeps the queue integral; call before every change of its bytes.
@@ -281,21 +345,28 @@ impl<'a> Oracle<'a> {
         queue.since = now;
     }
 
-    pub fn enqueue(&mut self, port: usize, frame: Frame) {
-        let q = self.q(port, frame.row);
+    pub fn grow(&mut self, q: usize, bytes: u64) {
         self.integrate(q);
         let queue = &mut self.queues[q];
-        queue.bytes += frame.size;
+        queue.bytes += bytes;
         queue.out.max_queue_bytes = queue.out.max_queue_bytes.max(u32::try_from(queue.bytes).expect("fits"));
-        queue.frames.push_back(frame);
+    }
+
+    pub fn shrink(&mut self, q: usize, bytes: u64) {
+        self.integrate(q);
+        self.queues[q].bytes -= bytes;
+    }
+
+    pub fn enqueue(&mut self, port: usize, frame: Frame) {
+        let q = self.q(port, frame.row);
+        self.grow(q, frame.size);
+        self.queues[q].frames.push_back(frame);
     }
 
     pub fn dequeue(&mut self, port: usize, row: usize) -> Frame {
         let q = self.q(port, row);
-        self.integrate(q);
-        let queue = &mut self.queues[q];
-        let frame = queue.frames.pop_front().expect("the queue is not empty");
-        queue.bytes -= frame.size;
+        let frame = self.queues[q].frames.pop_front().expect("the queue is not empty");
+        self.shrink(q, frame.size);
         frame
     }
 
@@ -318,8 +389,9 @@ impl<'a> Oracle<'a> {
     }
 
     /// Starts a frame on the wire now.
-    pub fn transmit(&mut self, port: usize, frame: Frame, ordinal: u32) {
+    pub fn transmit(&mut self, port: usize, mut frame: Frame, ordinal: u32) {
         self.last_event = self.now;
+        self.count_wait(port);
         let end = self.now + self.serialization(port, frame.size);
         self.ports[port].busy = Some(end);
         let q = self.q(port, frame.row);
@@ -330,18 +402,31 @@ impl<'a> Oracle<'a> {
         let node = self.node_of(peer);
         if let Kind::Pfc { class, xoff } = frame.kind {
             let q = self.q(port, class + 1);
-            if xoff {
-                self.queues[q].out.xoff_sent += 1
-            } else {
-                self.queues[q].out.xon_sent += 1
+            if xoff { self.queues[q].out.xoff_sent += 1 } else { self.queues[q].out.xon_sent += 1 }
+        }
+        if let Kind::Credits { lane, .. } = frame.kind {
+            let q = self.q(port, lane + 1);
+            self.queues[q].out.fc_sent += 1;
+        }
+        if frame.row == 0 {
+            if self.ports[port].down {
+                return;
             }
             self.ports[peer].pfc_frames.push_back(frame);
             self.push(end + u64::from(spec.pfc_delay_ps), node, What::Pfc, peer as u64, peer);
             return;
         }
+        if self.case.credits.is_some() {
+            self.take_credits(port, frame.row - 1, blocks(frame.size));
+        }
+        if self.ports[port].down {
+            self.ports[port].lost += 1;
+            return;
+        }
         let lost =
             (spec.drop_every > 0 && ordinal.is_multiple_of(spec.drop_every)) || draw(self.case.seed, port, ordinal, 1) < spec.loss_q32;
-        if lost {
+        frame.corrupt = lost;
+        if lost && self.case.credits.is_none() {
             self.ports[port].lost += 1;
             return;
         }
@@ -350,6 +435,15 @@ impl<'a> Oracle<'a> {
         let by_flow = self.case.rules.tie_by_flow && self.is_switch(node);
         let key = if by_flow { u64::from(self.case.flows[frame.flow].id) } else { peer as u64 };
         self.push(from + u64::from(spec.delay_ps), node, What::Arrival, key, peer);
+    }
+
+    /// Loses what is on its way from a port to the other end of its link.
+    pub fn lose_on_the_way(&mut self, port: usize) {
+        let peer = self.case.ports[port].peer as usize;
+        self.ports[port].lost += self.ports[peer].frames.len() as u64;
+        self.ports[peer].frames.clear();
+        self.ports[peer].pfc_frames.clear();
+        self.events.retain(|Reverse((_, _, what, _, place, _))| !(matches!(what, What::Pfc | What::Arrival) && *place == peer));
     }
 
     /// Releases what waits for a completion of `flow`, now or after its delay.
@@ -380,6 +474,9 @@ impl<'a> Oracle<'a> {
     }
 
     fn can_ever_send(&mut self, port: usize) -> bool {
+        if self.case.credits.is_some() {
+            return self.credits_left(port);
+        }
         let rows = self.case.classes.len() + 1;
         let node = self.node_of(port);
         let ignores = !self.is_switch(node) && self.case.rules.ack_ignores_pause;
@@ -392,10 +489,13 @@ impl<'a> Oracle<'a> {
         if self.is_switch(node) {
             return false;
         }
-        self.senders[node].list.clone().into_iter().any(|f| {
-            let paused = self.queues[self.q(port, self.case.flows[f].class as usize + 1)].paused;
-            !paused && self.next_packet(f).is_some() && self.in_window(f)
-        })
+        self.flows_left(port)
+    }
+
+    /// True if a flow of this endpoint can send, now or later.
+    pub fn flows_left(&mut self, port: usize) -> bool {
+        let list = self.senders[self.node_of(port)].list.clone();
+        list.into_iter().any(|f| self.next_packet(f).is_some_and(|(psn, _)| !self.held_back(port, f, psn) && self.in_window(f)))
     }
 
     fn finish(mut self) -> Outcome {
@@ -407,6 +507,9 @@ impl<'a> Oracle<'a> {
             if self.flows[f].out.status == FlowStatus::Running {
                 self.run_timers(f);
             }
+            self.run_ccti(f);
+            let cct = &self.ccts[self.cct_of[f]];
+            (self.flows[f].out.ccti, self.flows[f].out.ccti_max) = (cct.ccti, cct.ccti_max);
             let flow = &mut self.flows[f];
             flow.out.received_packets = flow.rcv_nxt;
             flow.out.rate_kbps = u32::try_from(flow.cc.rate).expect("fits");
@@ -425,6 +528,10 @@ impl<'a> Oracle<'a> {
                 queue.out.queue_byte_ps = 0;
             }
             out.queues.push(queue.out);
+        }
+        (0..self.ports.len()).for_each(|port| self.count_wait(port));
+        if self.case.credits.is_some() {
+            out.xmit_wait_ps = self.outputs.iter().map(|o| o.xmit_wait).collect();
         }
         out.lost_packets = self.ports.iter().map(|p| p.lost).collect();
         out

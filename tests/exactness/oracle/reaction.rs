@@ -127,7 +127,10 @@ impl Oracle<'_> {
         let d = self.case.rules.dcqcn;
         let now = self.now;
         self.flows[f].out.cnps_handled += 1;
-        if self.case.rules.reaction == Reaction::None {
+        if self.case.rules.reaction == Reaction::A10 {
+            self.becn(f);
+        }
+        if matches!(self.case.rules.reaction, Reaction::None | Reaction::A10) {
             return;
         }
         self.run_timers(f);

@@ -17,29 +17,31 @@ impl Oracle<'_> {
         self.queues[q].ingress.saturating_sub(u64::from(self.case.ports[port].reserve_bytes))
     }
 
-    fn egress_of(&self, node: usize, frame: &Frame) -> usize {
+    fn egress_of(&self, node: usize, frame: &Frame) -> Option<usize> {
         let spec = &self.case.flows[frame.flow];
         let forward = frame.kind == Kind::Data;
         let to = if forward { spec.dst } else { spec.src } as usize;
         let last = self.case.ports[self.case.nodes[to].first_port as usize].peer as usize;
         if self.node_of(last) == node {
-            return last;
+            return Some(last);
         }
         let (path, hash) = if forward { (&spec.path_data, spec.hash_data) } else { (&spec.path_ack, spec.hash_ack) };
         if let Some(port) = path.iter().find(|p| self.node_of(**p as usize) == node) {
-            return *port as usize;
+            return Some(*port as usize);
         }
-        let routes = &self.case.routes;
-        let row = routes.switch_row[node] as usize * routes.n_leaves as usize;
-        let group = routes.table[row + routes.endpoint_leaf[to] as usize] as usize;
-        let members = &routes.members[routes.group_start[group] as usize..routes.group_start[group + 1] as usize];
+        let members = self.group(node, to)?;
         let n = u32::try_from(members.len()).expect("few members");
-        members[(fmix(hash ^ self.case.nodes[node].hash_seed) % n) as usize] as usize
+        Some(members[(fmix(hash ^ self.case.nodes[node].hash_seed) % n) as usize] as usize)
     }
 
     pub fn switch_arrival(&mut self, port: usize, mut frame: Frame) {
         let node = self.node_of(port);
-        let e = self.egress_of(node, &frame);
+        let Some(e) = self.egress_of(node, &frame) else {
+            let q = self.q(port, frame.row);
+            self.queues[q].out.drop_packets += 1;
+            self.queues[q].out.drop_bytes += frame.size;
+            return;
+        };
         let (size, spec) = (frame.size, self.case.ports[port]);
         let class = self.case.classes[frame.row - 1];
         let (q, qe) = (self.q(port, frame.row), self.q(e, frame.row));
@@ -88,18 +90,7 @@ impl Oracle<'_> {
     /// Queues a PFC frame at a port.
     fn ask(&mut self, port: usize, class: usize, xoff: bool) {
         let size = u64::from(self.case.rules.pfc_bytes);
-        let frame = Frame {
-            kind: Kind::Pfc { class, xoff },
-            flow: 0,
-            psn: 0,
-            held: 0,
-            size,
-            row: 0,
-            ce: false,
-            flag: false,
-            entered: port,
-            ready: self.now,
-        };
+        let frame = Frame { size, ..Frame::control(Kind::Pfc { class, xoff }, port, self.now) };
         self.enqueue(port, frame);
         self.schedule(port);
     }
