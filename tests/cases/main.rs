@@ -3,6 +3,7 @@
 mod build;
 mod diff;
 mod exercised;
+mod infiniband;
 mod named;
 mod named_rules;
 #[path = "../exactness/oracle/mod.rs"]
