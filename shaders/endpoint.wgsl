@@ -97,7 +97,7 @@ fn step_endpoints(@builtin(global_invocation_id) gid: vec3<u32>) {
       let head = ports[port].in_head;
       let packet = rings[ports[port].in_off + (head & ports[port].in_mask)];
       ports[port].in_head = head + 1u;
-      count_received(&c, port, (packet.w >> CLASS_SHIFT) & 7u, packet.w & SIZE_MASK);
+      count_received(&c, port, class_of(packet), packet.w & SIZE_MASK);
       let before_flows = nodes[n].n_sendable;
       if (((packet.w >> KIND_SHIFT) & 7u) == KIND_DATA) {
         take_data(&c, port, packet, now);

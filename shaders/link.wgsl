@@ -74,7 +74,7 @@ fn send_packet(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, ordinal: u32
   let p = (*c).scenario;
   let wire = duration(ports[port].byte_time, size + params[p].gap_bytes, params[p].grain);
   ports[port].busy = now + wire;
-  count_sent(c, port, (packet.w >> CLASS_SHIFT) & 7u, size);
+  count_sent(c, port, class_of(packet), size);
   if (((packet.w >> KIND_SHIFT) & 7u) == KIND_DATA) { nodes[(*c).node].data_hops += 1u; }
   let every = ports[port].drop_every;
   let loss = ports[port].loss;

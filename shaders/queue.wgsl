@@ -4,6 +4,10 @@ fn queue_of(scenario: u32, port: u32, class_ix: u32) -> u32 {
   return port * params[scenario].queue_stride + class_ix;
 }
 
+fn class_of(packet: vec4<u32>) -> u32 {
+  return (packet.w >> CLASS_SHIFT) & 15u;
+}
+
 // Brings the queue integral to `now`; call before every change of `bytes`.
 fn integrate(q: u32, now: u32) {
   let bytes = queues[q].bytes;

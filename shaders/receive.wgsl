@@ -137,7 +137,7 @@ fn take_answer(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, now: u32) ->
       flows[f].nxt = una;
     }
   } else if (kind == KIND_SACK) {
-    let psn = cumulative + (packet.w >> HELD_SHIFT);
+    let psn = cumulative + ((packet.w >> HELD_SHIFT) & 127u);
     if (psn > una) { flows[f].held = set_bit(flows[f].held, psn - una - 1u); }
     if (psn >= una) { flows[f].high = max(flows[f].high, psn + 1u); }
   }

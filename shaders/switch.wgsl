@@ -149,7 +149,7 @@ fn arrive(c: ptr<function, Ctx>, port: u32, now: u32) -> bool {
   ports[port].in_head = head + 1u;
   (*c).last = max((*c).last, now);
   let size = packet.w & SIZE_MASK;
-  let class_ix = (packet.w >> CLASS_SHIFT) & 7u;
+  let class_ix = class_of(packet);
   count_received(c, port, class_ix, size);
   if (!admit(c, port, egress, class_ix, size)) { return true; }
   if (nodes[(*c).node].cut_through != 0u) {

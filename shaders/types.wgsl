@@ -8,10 +8,11 @@ const FAR: u32 = 0xf0000000u;     // near time: beyond the epoch, look again aft
 // Packet word 3: size, kind, class, flags.
 const SIZE_MASK: u32 = 0x3fffu;
 const KIND_SHIFT: u32 = 14u;      // 3 bits
-const CLASS_SHIFT: u32 = 17u;     // 3 bits
-const CE_BIT: u32 = 0x100000u;
-const ECHO_BIT: u32 = 0x200000u;
-const HELD_SHIFT: u32 = 22u;      // 7 bits: SACK, held PSN minus cumulative PSN
+const CLASS_SHIFT: u32 = 17u;     // 4 bits
+const CE_BIT: u32 = 0x200000u;
+const ECHO_BIT: u32 = 0x400000u;
+const HELD_SHIFT: u32 = 23u;      // 7 bits: SACK, held PSN minus cumulative PSN
+const CORRUPT_BIT: u32 = 0x80000000u;  // InfiniBand: lost on the link, found so by the receiver
 const KIND_DATA: u32 = 0u;
 const KIND_ACK: u32 = 1u;
 const KIND_NAK: u32 = 2u;
@@ -29,6 +30,14 @@ const VARIABLE_WINDOW: u32 = 16u;
 const ACK_FLAG: u32 = 32u;
 const CLAMP_TARGET: u32 = 64u;
 const CLAMP_AFTER_TIME: u32 = 128u;
+const CREDITS: u32 = 256u;        // InfiniBand
+const FIRST_COME: u32 = 512u;
+const GRADED: u32 = 1024u;
+const SHIELD: u32 = 2048u;
+
+// Slots of bounded adaptive routing a switch has, in `sync`, and the words of one: (DLID, port + 1 or 0, instant lo, hi).
+const BINDING_SLOTS: u32 = 1024u;
+const BINDING_WORDS: u32 = 4u;
 
 const GO_BACK_N: u32 = 0u;
 const GO_BACK_ZERO: u32 = 1u;
@@ -93,6 +102,8 @@ struct Params {
   cut_period: vec2<u32>,
   first_cut: vec2<u32>,
   increase_period: vec2<u32>,
+  ccti_timer: vec2<u32>,
+  binding: vec2<u32>,      // time that a binding lasts, 0 = no bindings
   seed: u32,
   n_queues: u32,           // classes + 1
   queue_stride: u32,       // queues a port, the same in a whole batch
@@ -127,6 +138,27 @@ struct Params {
   strict_classes: u32,
   first_weighted: u32,     // device class, 0 = none
   quantum: array<u32, 8>,
+  // InfiniBand
+  fc_threshold: u32,
+  fc_interval: u32,
+  high_off: u32,           // topo: weight << 8 | device class, by entry
+  n_high: u32,
+  high_classes: u32,       // mask of classes that the table serves
+  high_limit: u32,
+  low_off: u32,
+  n_low: u32,
+  low_classes: u32,
+  mark_size: u32,
+  marking_rate: u32,
+  adaptive_sls: u32,
+  grade_0: u32,
+  grade_1: u32,
+  grade_2: u32,
+  ccti_increase: u32,
+  ccti_limit: u32,
+  ccti_min: u32,
+  cct_off: u32,            // topo: shift << 16 | multiplier, by CCTI
+  unused_0: u32,
 }
 
 struct Node {
@@ -168,6 +200,13 @@ struct Node {
   tx_at: vec2<u32>,        // next egress decision of an endpoint
   wake: vec2<u32>,
   timer_next: vec2<u32>,   // no retransmission timer expires before
+  // InfiniBand switches
+  lft_off: u32,            // topo: 4 cells a word
+  sl_off: u32,             // topo: offset of the map of (input, output), or of all
+  sl_ports: u32,           // 1: by input and output
+  voq_off: u32,            // sync
+  voq_inputs: u32,         // inputs that have queues of their own; 1 = first come first served
+  binding_off: u32,        // sync, NIL = none
 }
 
 struct Port {
@@ -231,6 +270,7 @@ struct Port {
   pfc_out_head_seen: u32,
   pfc_in_off: u32,
   pfc_in_mask: u32,
+  down: u32,               // 1: the link failed
 }
 
 struct Queue {
@@ -326,6 +366,55 @@ struct Flow {
   marked: u32,
   out_of_sequence: u32,
   duplicates: u32,
+  // InfiniBand
+  cc_owner: u32,           // flow whose CCTI this one uses
+  ccti: u32,
+  ccti_max: u32,
+  unused_0: u32,
+}
+
+// InfiniBand: a virtual lane of a port, by queue index.
+struct Lane {
+  hoq_since: vec2<u32>,    // start of the head-of-queue lifetime
+  // sender
+  fctbs: u32,              // 12 bit
+  fccl: u32,
+  starved: u32,
+  last_input: u32,         // input port served last, by local number, NIL = none
+  // receiver
+  abr: u32,
+  used: u32,               // blocks held
+  owed: u32,
+  fc_due: u32,             // near time, INF = none
+  // counters
+  max_blocks: u32,
+  fc_sent: u32,
+  fc_received: u32,
+  hoq_drops: u32,
+}
+
+// InfiniBand: what a port has once for all lanes.
+struct Wire {
+  hoq: vec2<u32>,          // lifetime, 0 = none
+  wait: vec2<u32>,         // time with frames queued and nothing sent
+  wait_since: u32,
+  queued: u32,             // bytes of all lanes
+  buffer_blocks: u32,
+  fecn_bytes: u32,
+  fecn_victims: u32,
+  pending: u32,            // mask of lanes that must advertise credits
+  due: u32,                // mask of lanes with a deadline for that
+  free_port: u32,          // where the buffer of the frame that is being sent is freed at its end, NIL = none
+  free_class: u32,
+  free_blocks: u32,
+  sent: u32,               // bytes of high priority since low priority was served
+  high_at: u32,            // entries of the arbitration tables, and what is left of their weights
+  high_left: u32,
+  low_at: u32,
+  low_left: u32,
+  eligible: u32,           // frames that could have been marked since one was
+  corrupt: u32,            // frames found corrupt here
+  unused_0: u32,
 }
 
 @group(0) @binding(0) var<storage, read> params: array<Params>;
@@ -337,7 +426,9 @@ struct Flow {
 @group(0) @binding(6) var<storage, read_write> pool: array<vec4<u32>>;
 @group(0) @binding(7) var<storage, read_write> flows: array<Flow>;
 @group(0) @binding(8) var<storage, read_write> sync: array<atomic<u32>>;
-@group(0) @binding(9) var<uniform> turn: Turn;
+@group(0) @binding(9) var<storage, read_write> lanes: array<Lane>;
+@group(0) @binding(10) var<storage, read_write> wires: array<Wire>;
+@group(0) @binding(11) var<uniform> turn: Turn;
 
 // What an invocation carries through its calls.
 struct Ctx {
