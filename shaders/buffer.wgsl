@@ -15,15 +15,22 @@ fn pfc_frame(c: ptr<function, Ctx>, port: u32, class_ix: u32, kind: u32, now: u3
   enqueue_egress(c, port, 0u, vec4<u32>(now, 0u, class_ix, w), port, now);
 }
 
-// Joins an egress queue of a switch and keeps its mask of ports with work.
+// Keeps the mask of the ports of a switch that have something to do.
+fn mark_busy(c: ptr<function, Ctx>, port: u32) {
+  let n = (*c).node;
+  let local = ports[port].local;
+  atomicOr(&sync[nodes[n].mask_off + EGRESS * nodes[n].mask_words + (local >> 5u)], 1u << (local & 31u));
+}
+
+// Joins an egress queue of a switch.
 fn enqueue_egress(c: ptr<function, Ctx>, port: u32, class_ix: u32, packet: vec4<u32>, ingress: u32, now: u32) {
-  if (ports[port].nonempty == 0u) {
-    let n = (*c).node;
-    let local = ports[port].local;
-    let word = nodes[n].mask_off + EGRESS * nodes[n].mask_words + (local >> 5u);
-    atomicOr(&sync[word], 1u << (local & 31u));
-  }
+  if (ports[port].nonempty == 0u) { mark_busy(c, port); }
   enqueue(c, port, class_ix, packet, ingress, now);
+}
+
+fn drop_at(q: u32, size: u32) {
+  queues[q].drops += 1u;
+  queues[q].drop_bytes = add64u(queues[q].drop_bytes, size);
 }
 
 // Admission of a frame of `size` bytes by `port` for `egress`. Returns false if it is dropped.
@@ -38,8 +45,7 @@ fn admit(c: ptr<function, Ctx>, port: u32, egress: u32, class_ix: u32, size: u32
   if (lossless) {
     let limit = share(ports[port].alpha, free);
     if (queues[q].headroom + size > ports[port].headroom && shared_of + size > limit) {
-      queues[q].drops += 1u;
-      queues[q].drop_bytes = add64u(queues[q].drop_bytes, size);
+      drop_at(q, size);
       return false;
     }
     let now_in = ingress + size;
@@ -54,8 +60,7 @@ fn admit(c: ptr<function, Ctx>, port: u32, egress: u32, class_ix: u32, size: u32
   } else {
     let e = queue_of((*c).scenario, egress, class_ix);
     if (queues[e].bytes + size > share(ports[egress].alpha_lossy, free)) {
-      queues[e].drops += 1u;
-      queues[e].drop_bytes = add64u(queues[e].drop_bytes, size);
+      drop_at(e, size);
       return false;
     }
     let now_in = ingress + size;

@@ -163,8 +163,7 @@ fn end_lifetimes(c: ptr<function, Ctx>, port: u32, now: u32) {
     if (lt64(far(c, now), add64(lanes[q].hoq_since, wires[port].hoq))) { continue; }
     let taken = leave_lane(c, port, class_ix, now);
     let size = taken.packet.w & SIZE_MASK;
-    queues[q].drops += 1u;
-    queues[q].drop_bytes = add64u(queues[q].drop_bytes, size);
+    drop_at(q, size);
     lanes[q].hoq_drops += 1u;
     ports[port].gate = now;
     free_blocks(c, taken.ingress, taken.class_in, blocks_of(size), now);
@@ -292,8 +291,7 @@ fn arrive_lane(c: ptr<function, Ctx>, port: u32, now: u32) -> bool {
   var class_ix = 16u;
   if (way.port != NIL) { class_ix = lane_out(c, port, way.port, topo[topo[s] + 8u * packet.y + 6u]); }
   if (class_ix == 16u) {
-    queues[q].drops += 1u;
-    queues[q].drop_bytes = add64u(queues[q].drop_bytes, size);
+    drop_at(q, size);
     free_blocks(c, port, class_in, blocks_of(size), now);
     return true;
   }

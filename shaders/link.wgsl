@@ -49,15 +49,15 @@ fn count_received(c: ptr<function, Ctx>, port: u32, class_ix: u32, size: u32) {
   queues[q].rx_bytes = add64u(queues[q].rx_bytes, size);
 }
 
-// Puts a PFC frame on the wire at `now`.
-fn send_pfc(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, now: u32) {
+// Puts a frame of class 0 on the wire at `now`: PFC, or flow control by credits.
+fn send_control(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, now: u32) {
   let size = packet.w & SIZE_MASK;
   let p = (*c).scenario;
   let wire = duration(ports[port].byte_time, size + params[p].gap_bytes, params[p].grain);
+  if (has_credits(p)) { count_wait(c, port, now); }
   ports[port].busy = now + wire;
   count_sent(c, port, 0u, size);
-  let q = queue_of(p, port, packet.z);
-  if (((packet.w >> KIND_SHIFT) & 7u) == KIND_XOFF) { queues[q].xoff_sent += 1u; } else { queues[q].xon_sent += 1u; }
+  if (ports[port].down != 0u) { return; }
   let at = now + wire + ports[port].pfc_delay;
   let tail = ports[port].pfc_out_tail;
   rings[ports[port].pfc_out_off + (tail & ports[port].pfc_out_mask)] = vec4<u32>(at, packet.y, packet.z, packet.w);
@@ -73,22 +73,35 @@ fn send_packet(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, ordinal: u32
   let size = packet.w & SIZE_MASK;
   let p = (*c).scenario;
   let wire = duration(ports[port].byte_time, size + params[p].gap_bytes, params[p].grain);
+  let class_ix = class_of(packet);
+  let credits = has_credits(p);
+  if (credits) {
+    count_wait(c, port, now);
+    let q = queue_of(p, port, class_ix);
+    lanes[q].fctbs = (lanes[q].fctbs + blocks_of(size)) & CREDIT_MASK;
+  }
   ports[port].busy = now + wire;
-  count_sent(c, port, class_of(packet), size);
+  count_sent(c, port, class_ix, size);
   if (((packet.w >> KIND_SHIFT) & 7u) == KIND_DATA) { nodes[(*c).node].data_hops += 1u; }
   let every = ports[port].drop_every;
   let loss = ports[port].loss;
-  if ((every | loss) != 0u) {
-    var lost = loss != 0u && draw(params[p].seed, ports[port].draw_id, ordinal, 1u) < loss;
-    if (every != 0u && ordinal % every == 0u) { lost = true; }
-    if (lost) {
+  var flags = packet.w;
+  if ((every | loss | ports[port].down) != 0u) {
+    if (ports[port].down != 0u) {
       ports[port].lost += 1u;
       return;
     }
+    var lost = loss != 0u && draw(params[p].seed, ports[port].draw_id, ordinal, 1u) < loss;
+    if (every != 0u && ordinal % every == 0u) { lost = true; }
+    if (lost && !credits) {
+      ports[port].lost += 1u;
+      return;
+    }
+    if (lost) { flags |= CORRUPT_BIT; }
   }
   let at = now + select(wire, 0u, ports[port].peer_cuts != 0u) + ports[port].delay;
   let tail = ports[port].out_tail;
-  rings[ports[port].out_off + (tail & ports[port].out_mask)] = vec4<u32>(at, packet.y, packet.z, packet.w);
+  rings[ports[port].out_off + (tail & ports[port].out_mask)] = vec4<u32>(at, packet.y, packet.z, flags);
   if (tail == ports[port].out_tail_pub) {
     touch(c, port);
     notify(c, port, at);
@@ -109,13 +122,17 @@ fn pfc_time(port: u32) -> u32 {
   return rings[ports[port].pfc_in_off + (head & ports[port].pfc_in_mask)].x;
 }
 
-// Takes the next PFC frame off the wire and lets it act.
-fn take_pfc(c: ptr<function, Ctx>, port: u32, now: u32) {
+// Takes the next frame of class 0 off the wire and lets it act.
+fn take_control(c: ptr<function, Ctx>, port: u32, now: u32) {
   let head = ports[port].pfc_in_head;
   let packet = rings[ports[port].pfc_in_off + (head & ports[port].pfc_in_mask)];
   if (head == ports[port].pfc_in_head_pub) { touch(c, port); }
   ports[port].pfc_in_head = head + 1u;
   count_received(c, port, 0u, packet.w & SIZE_MASK);
+  if (has_credits((*c).scenario)) { take_credits(c, port, packet, now); } else { take_pfc(c, port, packet, now); }
+}
+
+fn take_pfc(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, now: u32) {
   let q = queue_of((*c).scenario, port, packet.z);
   let bit = 1u << packet.z;
   let was = (ports[port].paused & bit) != 0u;

@@ -1,4 +1,4 @@
-// Packet queues: linked lists through the node's pool. An entry is two slots: the packet, and (next, ingress port, node, -).
+// Packet queues: linked lists through the node's pool. An entry is two slots: the packet, and (next, ingress port, node, class there).
 
 fn queue_of(scenario: u32, port: u32, class_ix: u32) -> u32 {
   return port * params[scenario].queue_stride + class_ix;
@@ -35,7 +35,7 @@ fn has_room(c: ptr<function, Ctx>, k: u32) -> bool {
   return false;
 }
 
-fn enqueue(c: ptr<function, Ctx>, port: u32, class_ix: u32, packet: vec4<u32>, ingress: u32, now: u32) {
+fn new_entry(c: ptr<function, Ctx>, packet: vec4<u32>, ingress: u32, class_in: u32) -> u32 {
   let n = (*c).node;
   let off = nodes[n].pool_off;
   var i = nodes[n].free_head;
@@ -47,7 +47,33 @@ fn enqueue(c: ptr<function, Ctx>, port: u32, class_ix: u32, packet: vec4<u32>, i
   }
   nodes[n].pool_used += 1u;
   pool[off + 2u * i] = packet;
-  pool[off + 2u * i + 1u] = vec4<u32>(NIL, ingress, n, 0u);
+  pool[off + 2u * i + 1u] = vec4<u32>(NIL, ingress, n, class_in);
+  return i;
+}
+
+struct Taken { packet: vec4<u32>, next: u32, ingress: u32, class_in: u32 }
+
+fn free_entry(c: ptr<function, Ctx>, i: u32) -> Taken {
+  let n = (*c).node;
+  let off = nodes[n].pool_off;
+  let packet = pool[off + 2u * i];
+  let entry = pool[off + 2u * i + 1u];
+  pool[off + 2u * i + 1u].x = nodes[n].free_head;
+  nodes[n].free_head = i;
+  nodes[n].pool_used -= 1u;
+  return Taken(packet, entry.x, entry.y, entry.w);
+}
+
+fn grow_queue(q: u32, size: u32, now: u32) {
+  integrate(q, now);
+  let bytes = queues[q].bytes + size;
+  queues[q].bytes = bytes;
+  queues[q].max_bytes = max(queues[q].max_bytes, bytes);
+}
+
+fn enqueue(c: ptr<function, Ctx>, port: u32, class_ix: u32, packet: vec4<u32>, ingress: u32, now: u32) {
+  let off = nodes[(*c).node].pool_off;
+  let i = new_entry(c, packet, ingress, class_ix);
   let q = queue_of((*c).scenario, port, class_ix);
   if (queues[q].head == NIL) {
     queues[q].head = i;
@@ -56,29 +82,17 @@ fn enqueue(c: ptr<function, Ctx>, port: u32, class_ix: u32, packet: vec4<u32>, i
     pool[off + 2u * queues[q].tail + 1u].x = i;
   }
   queues[q].tail = i;
-  integrate(q, now);
-  let bytes = queues[q].bytes + (packet.w & SIZE_MASK);
-  queues[q].bytes = bytes;
-  queues[q].max_bytes = max(queues[q].max_bytes, bytes);
+  grow_queue(q, packet.w & SIZE_MASK, now);
 }
 
-struct Taken { packet: vec4<u32>, ingress: u32 }
-
 fn dequeue(c: ptr<function, Ctx>, port: u32, class_ix: u32, now: u32) -> Taken {
-  let n = (*c).node;
-  let off = nodes[n].pool_off;
   let q = queue_of((*c).scenario, port, class_ix);
-  let i = queues[q].head;
-  let packet = pool[off + 2u * i];
-  let entry = pool[off + 2u * i + 1u];
-  pool[off + 2u * i + 1u].x = nodes[n].free_head;
-  nodes[n].free_head = i;
-  nodes[n].pool_used -= 1u;
-  queues[q].head = entry.x;
-  if (entry.x == NIL) { ports[port].nonempty &= ~(1u << class_ix); }
+  let taken = free_entry(c, queues[q].head);
+  queues[q].head = taken.next;
+  if (taken.next == NIL) { ports[port].nonempty &= ~(1u << class_ix); }
   integrate(q, now);
-  queues[q].bytes -= packet.w & SIZE_MASK;
-  return Taken(packet, entry.y);
+  queues[q].bytes -= taken.packet.w & SIZE_MASK;
+  return taken;
 }
 
 fn head_packet(scenario: u32, node: u32, port: u32, class_ix: u32) -> vec4<u32> {

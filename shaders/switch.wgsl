@@ -5,6 +5,7 @@
 
 // Near time at which `port` can start its next frame; INF if none.
 fn next_start(c: ptr<function, Ctx>, port: u32) -> u32 {
+  if (has_credits((*c).scenario)) { return next_port_event(c, port); }
   var todo = ports[port].nonempty & ~ports[port].paused;
   if (todo == 0u) { return INF; }
   var ready = INF;
@@ -59,6 +60,7 @@ fn choose(c: ptr<function, Ctx>, port: u32, now: u32) -> u32 {
 
 // Starts the next frame of `port` at `now`. Returns false (stalled) if its ring is full.
 fn transmit(c: ptr<function, Ctx>, port: u32, now: u32) -> bool {
+  if (has_credits((*c).scenario)) { return port_event(c, port, now); }
   // A PFC frame that waits is served first.
   if (!can_send(c, port, select(1u, 0u, (ports[port].nonempty & 1u) != 0u))) { return false; }
   let class_ix = choose(c, port, now);
@@ -66,7 +68,9 @@ fn transmit(c: ptr<function, Ctx>, port: u32, now: u32) -> bool {
   (*c).last = max((*c).last, now);
   (*c).work += 2u;
   if (class_ix == 0u) {
-    send_pfc(c, port, taken.packet, now);
+    let pfc = queue_of((*c).scenario, port, taken.packet.z);
+    if (((taken.packet.w >> KIND_SHIFT) & 7u) == KIND_XOFF) { queues[pfc].xoff_sent += 1u; } else { queues[pfc].xon_sent += 1u; }
+    send_control(c, port, taken.packet, now);
     return true;
   }
   let ordinal = ports[port].ordinal + 1u;
@@ -105,13 +109,14 @@ fn advance(c: ptr<function, Ctx>, port: u32, until: u32) -> bool {
   return true;
 }
 
-// Egress port of a packet at this switch. Flow row in topo: destination leaf and port, source leaf and port, hashes, path, id.
+// Egress port of a packet at this switch, NIL if it has none. Flow row in topo: destination leaf and port, source leaf and port, hashes, path, id.
 fn route(c: ptr<function, Ctx>, packet: vec4<u32>) -> u32 {
   let n = (*c).node;
   let back = ((packet.w >> KIND_SHIFT) & 7u) != KIND_DATA;
   let row = topo[(*c).scenario] + 8u * packet.y;
   let side = select(0u, 2u, back);
   let leaf = topo[row + side];
+  if (leaf == NIL) { return NIL; }
   if (leaf == nodes[n].leaf) { return topo[row + side + 1u]; }
   let path = topo[row + 6u];
   if (path != NIL) {
@@ -128,7 +133,9 @@ fn route(c: ptr<function, Ctx>, packet: vec4<u32>) -> u32 {
     }
   }
   let group = topo[nodes[n].route_row + leaf];
+  if (group == NIL) { return NIL; }
   let size = topo[group];
+  if (size == 0u) { return NIL; }
   let hash = topo[row + select(4u, 5u, back)];
   return topo[group + 1u + fmix(hash ^ nodes[n].hash_seed) % size];
 }
@@ -140,10 +147,11 @@ fn arrive(c: ptr<function, Ctx>, port: u32, now: u32) -> bool {
   var packet = rings[ports[port].in_off + (head & ports[port].in_mask)];
   let egress = route(c, packet);
   let ordered = nodes[(*c).node].ordered != 0u;
-  if (!ordered && !advance(c, egress, now)) { return false; }
+  let known = egress != NIL;
+  if (known && !ordered && !advance(c, egress, now)) { return false; }
   if (!has_room(c, 2u)) { return false; }
   let s = (*c).scenario;
-  let eager = (params[s].flags & EAGER_START) != 0u && ports[egress].busy < now;
+  let eager = known && (params[s].flags & EAGER_START) != 0u && ports[egress].busy < now;
   if (eager && !(can_send(c, egress, 0u) && can_send(c, egress, 1u))) { return false; }
   if (head == ports[port].in_head_pub) { touch(c, port); }
   ports[port].in_head = head + 1u;
@@ -151,13 +159,12 @@ fn arrive(c: ptr<function, Ctx>, port: u32, now: u32) -> bool {
   let size = packet.w & SIZE_MASK;
   let class_ix = class_of(packet);
   count_received(c, port, class_ix, size);
-  if (!admit(c, port, egress, class_ix, size)) { return true; }
-  if (nodes[(*c).node].cut_through != 0u) {
-    let gap = params[s].gap_bytes;
-    let in_time = duration(ports[port].in_byte_time, size + gap, params[s].grain);
-    let out_time = duration(ports[egress].byte_time, size + gap, params[s].grain);
-    packet.x = now + (in_time - min(in_time, out_time));
+  if (!known) {
+    drop_at(queue_of(s, port, class_ix), size);
+    return true;
   }
+  if (!admit(c, port, egress, class_ix, size)) { return true; }
+  packet.x = now + cut_through_wait(c, port, egress, size);
   enqueue_egress(c, egress, class_ix, packet, port, now);
   check_xoff(c, port, class_ix, now);
   if (eager && next_start(c, egress) <= now) { transmit(c, egress, now); }
@@ -166,6 +173,15 @@ fn arrive(c: ptr<function, Ctx>, port: u32, now: u32) -> bool {
     reschedule(c, port);
   }
   return true;
+}
+
+// From the arrival of a frame to when its transmission can start: with cut-through the slower link sets the pace.
+fn cut_through_wait(c: ptr<function, Ctx>, port: u32, egress: u32, size: u32) -> u32 {
+  if (nodes[(*c).node].cut_through == 0u) { return 0u; }
+  let s = (*c).scenario;
+  let wire_bytes = size + params[s].gap_bytes;
+  let in_time = duration(ports[port].in_byte_time, wire_bytes, params[s].grain);
+  return in_time - min(in_time, duration(ports[egress].byte_time, wire_bytes, params[s].grain));
 }
 
 fn arrival_key(c: ptr<function, Ctx>, port: u32) -> u32 {
@@ -247,11 +263,17 @@ fn is_calm(c: ptr<function, Ctx>, incoming: u32) -> bool {
 
 fn schedule_egress(c: ptr<function, Ctx>) {
   let n = (*c).node;
-  for (var p = 0u; p < nodes[n].n_ports; p++) {
-    let port = nodes[n].first_port + p;
-    ports[port].sched = INF;
-    (*c).work += 1u;
-    if (ports[port].nonempty != 0u) { reschedule(c, port); }
+  let words = nodes[n].mask_words;
+  let egress = nodes[n].mask_off + EGRESS * words;
+  for (var w = 0u; w < words; w++) {
+    var mask = atomicLoad(&sync[egress + w]);
+    while (mask != 0u) {
+      (*c).work += 1u;
+      let port = nodes[n].first_port + 32u * w + countTrailingZeros(mask);
+      mask &= mask - 1u;
+      ports[port].sched = INF;
+      reschedule(c, port);
+    }
   }
 }
 
@@ -271,14 +293,19 @@ fn handle_event(c: ptr<function, Ctx>) {
   }
   if (kind == EVENT_PFC) {
     if (nodes[(*c).node].ordered == 0u && !advance(c, port, now)) { return; }
-    take_pfc(c, port, now);
+    take_control(c, port, now);
     (*c).last = max((*c).last, now);
     let at = pfc_time(port);
     if (at < (*c).end) { heap_replace(c, vec4<u32>(at, EVENT_PFC | port, port, 0u)); } else { heap_pop(c); }
-    if (nodes[(*c).node].ordered != 0u) { reschedule(c, port); }
+    if (nodes[(*c).node].ordered != 0u) {
+      if (has_credits((*c).scenario)) { mark_busy(c, port); }
+      reschedule(c, port);
+    }
     return;
   }
-  if (!arrive(c, port, now)) { return; }
+  if (has_credits((*c).scenario)) {
+    if (!arrive_lane(c, port, now)) { return; }
+  } else if (!arrive(c, port, now)) { return; }
   // Events that the arrival added are egress decisions, which order behind it: it is still the smallest entry.
   let at = arrival_time(port);
   if (at < (*c).end) { heap_replace(c, vec4<u32>(at, arrival_key(c, port), port, 0u)); } else { heap_pop(c); }
@@ -301,7 +328,12 @@ fn finish_window(c: ptr<function, Ctx>) {
       mask &= mask - 1u;
       let port = nodes[n].first_port + 32u * w + i;
       if ((*c).work > turn.budget || (nodes[n].ordered == 0u && !advance(c, port, (*c).end))) { return; }
-      if (ports[port].nonempty == 0u) { still &= ~(1u << i); } else { next = min(next, next_start(c, port)); }
+      let start = next_start(c, port);
+      if (start == INF && ports[port].nonempty == 0u) {
+        still &= ~(1u << i);
+        ports[port].sched = INF;
+      }
+      next = min(next, start);
     }
     if (still != waiting) { atomicStore(&sync[egress + w], still); }
     let known = atomicLoad(&sync[kept + w]);
@@ -331,7 +363,7 @@ fn step_switches(@builtin(global_invocation_id) gid: vec3<u32>) {
   if (c.next >= c.end) { return; }
   atomicStore(&sync[clock_word(ACTIVE, n)], 1u);
   let incoming = gather(&c);
-  if (nodes[n].unfinished == 0u) { nodes[n].ordered = select(1u, 0u, is_calm(&c, incoming)); }
+  if (nodes[n].unfinished == 0u) { nodes[n].ordered = select(1u, 0u, !has_credits(c.scenario) && is_calm(&c, incoming)); }
   nodes[n].unfinished = 1u;
   if (nodes[n].ordered != 0u) { schedule_egress(&c); }
   // The set-up above is bounded by the number of ports; from here on the budget counts, so that every dispatch gets on.

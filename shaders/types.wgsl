@@ -20,6 +20,7 @@ const KIND_SACK: u32 = 3u;
 const KIND_CNP: u32 = 4u;
 const KIND_XOFF: u32 = 5u;
 const KIND_XON: u32 = 6u;
+const KIND_CREDITS: u32 = 7u;     // word 1: FCTBS, FCCL << 16
 
 // Params.flags
 const ACK_IGNORES_PAUSE: u32 = 1u;
@@ -216,6 +217,7 @@ struct Port {
   peer_cuts: u32,          // 1: the peer is a cut-through switch
   loss: u32,
   drop_every: u32,
+  down: u32,               // 1: the link failed
   out_off: u32,            // ring towards the peer
   out_mask: u32,
   out_tail: u32,
@@ -270,7 +272,6 @@ struct Port {
   pfc_out_head_seen: u32,
   pfc_in_off: u32,
   pfc_in_mask: u32,
-  down: u32,               // 1: the link failed
 }
 
 struct Queue {
