@@ -118,6 +118,20 @@ fn moved(t: u32, by: u32) -> u32 {
   return t - min(t, by);
 }
 
+fn rebase_wire(port: u32, scenario: u32, start: u32, by: u32) {
+  var c: Ctx;
+  c.node = ports[port].node;
+  count_wait(&c, port, start);
+  wires[port].wait_since = moved(start, by);
+  var counts = wires[port].corrupt;
+  for (var class_ix = 1u; class_ix < params[scenario].n_queues; class_ix++) {
+    let q = queue_of(scenario, port, class_ix);
+    lanes[q].fc_due = moved(lanes[q].fc_due, by);
+    counts |= lanes[q].fc_sent | lanes[q].fc_received | lanes[q].hoq_drops;
+  }
+  if ((counts >> 31u) != 0u) { atomicStore(&sync[scenario * SCENARIO_WORDS + S_WRAP], 1u); }
+}
+
 // One invocation per port: rings, queues, port times.
 @compute @workgroup_size(64)
 fn rebase_ports(@builtin(global_invocation_id) gid: vec3<u32>) {
@@ -137,6 +151,7 @@ fn rebase_ports(@builtin(global_invocation_id) gid: vec3<u32>) {
   }
   ports[port].busy = moved(ports[port].busy, by);
   ports[port].gate = moved(ports[port].gate, by);
+  if (has_credits(s)) { rebase_wire(port, s, start, by); }
   for (var class_ix = 0u; class_ix < params[s].n_queues; class_ix++) {
     let q = queue_of(s, port, class_ix);
     integrate(q, start);
@@ -193,10 +208,12 @@ fn rebase_clock(@builtin(global_invocation_id) gid: vec3<u32>) {
 fn settle_flows(@builtin(global_invocation_id) gid: vec3<u32>) {
   let f = gid.x;
   if (f >= arrayLength(&flows)) { return; }
-  if (flows[f].status != RUNNING || flows[f].cc_on == 0u) { return; }
+  if (flows[f].cc_on == 0u) { return; }
   var c: Ctx;
   c.node = flows[f].src;
   c.scenario = nodes[c.node].scenario;
+  // The state of annex A10 does not end with the flow.
+  if (flows[f].status != RUNNING && params[c.scenario].reaction != REACTION_A10) { return; }
   let block = c.scenario * SCENARIO_WORDS + S_SETTLE;
   run_timers(&c, f, nodes[c.node].first_port, vec2<u32>(atomicLoad(&sync[block]), atomicLoad(&sync[block + 1u])));
 }

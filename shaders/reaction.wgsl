@@ -135,6 +135,10 @@ fn set_cc_next(f: u32) {
 fn run_timers(c: ptr<function, Ctx>, f: u32, port: u32, now: vec2<u32>) {
   if (lt64(now, flows[f].cc_next)) { return; }
   let p = (*c).scenario;
+  if (params[p].reaction == REACTION_A10) {
+    expire_ccti(c, f, now);
+    return;
+  }
   let firmware = params[p].reaction == REACTION_FIRMWARE;
   let before_rate = flows[f].rate;
   loop {
@@ -190,6 +194,10 @@ fn handle_cnp(c: ptr<function, Ctx>, f: u32, port: u32, now: vec2<u32>) {
   let p = (*c).scenario;
   flows[f].cnps_handled += 1u;
   if (params[p].reaction == REACTION_NONE) { return; }
+  if (params[p].reaction == REACTION_A10) {
+    raise_ccti(c, flows[f].cc_owner, now);
+    return;
+  }
   let first = flows[f].cc_on == 0u;
   if (!first) { run_timers(c, f, port, now); }
   let before_rate = flows[f].rate;

@@ -43,12 +43,13 @@ fn take_data(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, now: u32) {
   }
   let expected = flows[f].rcv_nxt;
   let selective = params[p].recovery == SELECTIVE_REPEAT;
+  let holds = selective || params[p].recovery == OUT_OF_ORDER;
   if (psn == expected) {
     var next = expected + 1u;
     var prompt = flag != 0u;
-    if (selective) {
+    if (holds) {
       var held = flows[f].rheld;
-      prompt = prompt || any(held != vec4<u32>());
+      prompt = prompt || (selective && any(held != vec4<u32>()));
       while ((held.x & 1u) != 0u) {
         held = shift_down(held, 1u);
         next += 1u;
@@ -75,12 +76,12 @@ fn take_data(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, now: u32) {
     return;
   }
   flows[f].out_of_sequence += 1u;
-  if (selective) {
+  if (holds) {
     let ahead = psn - expected;
     if (ahead >= 128u) { return; }
     if (bit_in(flows[f].rheld, ahead - 1u)) { flows[f].duplicates += 1u; }
     flows[f].rheld = set_bit(flows[f].rheld, ahead - 1u);
-    answer_flagged(c, port, f, KIND_SACK, expected, flag | (ahead << HELD_SHIFT), now);
+    if (selective) { answer_flagged(c, port, f, KIND_SACK, expected, flag | (ahead << HELD_SHIFT), now); }
     return;
   }
   let interval = params[p].nak_interval;
@@ -143,5 +144,5 @@ fn take_answer(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, now: u32) ->
   }
   if ((packet.w & ECHO_BIT) != 0u) { handle_cnp(c, f, port, at); }
   update_sendable(c, f);
-  return flows[f].window != 0u || kind != KIND_ACK || recovery == SELECTIVE_REPEAT;
+  return flows[f].window != 0u || kind != KIND_ACK || recovery == SELECTIVE_REPEAT || recovery == OUT_OF_ORDER;
 }

@@ -4,7 +4,9 @@
 fn has_next(c: ptr<function, Ctx>, f: u32) -> bool {
   let una = flows[f].una;
   let nxt = flows[f].nxt;
-  if (params[(*c).scenario].recovery != SELECTIVE_REPEAT) { return nxt < flows[f].n_packets; }
+  let recovery = params[(*c).scenario].recovery;
+  if (recovery == OUT_OF_ORDER) { return nxt < flows[f].n_packets && nxt - una < 128u; }
+  if (recovery != SELECTIVE_REPEAT) { return nxt < flows[f].n_packets; }
   var resend = max(flows[f].resend, una);
   let high = flows[f].high;
   let held = flows[f].held;
@@ -204,6 +206,24 @@ fn in_window(c: ptr<function, Ctx>, f: u32, port: u32, now: vec2<u32>) -> bool {
   return packets * mtu < window;
 }
 
+// Frame bytes of a data packet.
+fn data_size(c: ptr<function, Ctx>, f: u32, psn: u32) -> u32 {
+  let p = (*c).scenario;
+  let last = psn + 1u == flows[f].n_packets;
+  let size = select(params[p].mtu, flows[f].last_payload, last) + params[p].data_header;
+  return size + select(0u, params[p].first_extra, psn == 0u);
+}
+
+// True if the link does not take the next packet of the flow: its class is paused, or it lacks credits.
+fn held_back(c: ptr<function, Ctx>, f: u32, port: u32) -> bool {
+  let p = (*c).scenario;
+  let class_ix = flows[f].class_ix;
+  if (!has_credits(p)) { return ((ports[port].paused >> class_ix) & 1u) != 0u; }
+  var psn = flows[f].nxt;
+  if (params[p].recovery == SELECTIVE_REPEAT && flows[f].resend < flows[f].high) { psn = flows[f].resend; }
+  return !fits(port, queue_of(p, port, class_ix), blocks_of(data_size(c, f, psn)));
+}
+
 fn send_data(c: ptr<function, Ctx>, f: u32, port: u32, now: u32) {
   let p = (*c).scenario;
   let at = far(c, now);
@@ -215,16 +235,15 @@ fn send_data(c: ptr<function, Ctx>, f: u32, port: u32, now: u32) {
   } else {
     flows[f].nxt = psn + 1u;
   }
-  let last = psn + 1u == flows[f].n_packets;
-  var size = select(params[p].mtu, flows[f].last_payload, last) + params[p].data_header;
-  if (psn == 0u) { size += params[p].first_extra; }
+  let size = data_size(c, f, psn);
   flows[f].tx_packets = add64u(flows[f].tx_packets, 1u);
   if (psn < flows[f].sent_max) {
     flows[f].retx_packets = add64u(flows[f].retx_packets, 1u);
   } else {
     flows[f].sent_max = psn + 1u;
   }
-  let gap = duration_wide(flows[f].byte_gap, size + params[p].gap_bytes, params[p].grain);
+  var gap = duration_wide(flows[f].byte_gap, size + params[p].gap_bytes, params[p].grain);
+  if (params[p].reaction == REACTION_A10) { gap = injection_gap(c, f, duration(ports[port].byte_time, size + params[p].gap_bytes, params[p].grain), at); }
   flows[f].next_avail = add64(at, gap);
   if (flows[f].has_deadline == 0u) { set_deadline(c, f, at, true); }
   if (flows[f].cc_on != 0u) { count_bytes(c, f, port, size); }
@@ -251,7 +270,6 @@ fn serve_flows(c: ptr<function, Ctx>, port: u32, now: u32) -> bool {
   let n = (*c).node;
   let at = far(c, now);
   let hpcc = (params[(*c).scenario].flags & HPCC_WAKEUP) != 0u;
-  let paused = ports[port].paused;
   let last = nodes[n].list_last;
   var soonest = NEVER;
   var f = NIL;
@@ -266,7 +284,7 @@ fn serve_flows(c: ptr<function, Ctx>, port: u32, now: u32) -> bool {
       let avail = flows[f].next_avail;
       let ready = !lt64(at, avail);
       if (hpcc) { soonest = min64(soonest, avail); }
-      if (((paused >> flows[f].class_ix) & 1u) == 0u && (ready || !hpcc) && in_window(c, f, port, at)) {
+      if (!held_back(c, f, port) && (ready || !hpcc) && in_window(c, f, port, at)) {
         if (ready) {
           nodes[n].list_last = f;
           send_data(c, f, port, now);

@@ -297,10 +297,7 @@ fn handle_event(c: ptr<function, Ctx>) {
     (*c).last = max((*c).last, now);
     let at = pfc_time(port);
     if (at < (*c).end) { heap_replace(c, vec4<u32>(at, EVENT_PFC | port, port, 0u)); } else { heap_pop(c); }
-    if (nodes[(*c).node].ordered != 0u) {
-      if (has_credits((*c).scenario)) { mark_busy(c, port); }
-      reschedule(c, port);
-    }
+    if (nodes[(*c).node].ordered != 0u) { reschedule(c, port); }
     return;
   }
   if (has_credits((*c).scenario)) {
