@@ -9,6 +9,8 @@ use crate::state::layout::Layout;
 /// Words of `sync` that describe the clocks: [`crate::kernels::SCENARIO_WORDS`] a case, at its start.
 pub(crate) const SYNC: usize = 8;
 
+const _: () = assert!(matches!(Buffers::NAMES[SYNC].as_bytes(), b"sync"));
+
 /// Work between windows; see `shaders/clock.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Upkeep {

@@ -79,9 +79,17 @@ pub(crate) fn open(wanted: &dyn Fn(&AdapterInfo) -> bool) -> Result<Option<GpuDe
 impl Gpu {
     fn new(adapter: &wgpu::Adapter, info: AdapterInfo) -> Result<Self, Error> {
         let has = adapter.limits();
+        let n_buffers = u32::try_from(Buffers::NAMES.len()).unwrap_or(u32::MAX);
+        if has.max_storage_buffers_per_shader_stage < n_buffers {
+            return Err(Error::Adapter(format!(
+                "`{}` binds {} storage buffers to a kernel; {n_buffers} are needed",
+                info.name, has.max_storage_buffers_per_shader_stage
+            )));
+        }
         let limits = wgpu::Limits {
             max_storage_buffer_binding_size: has.max_storage_buffer_binding_size,
             max_buffer_size: has.max_buffer_size,
+            max_storage_buffers_per_shader_stage: n_buffers,
             ..wgpu::Limits::default()
         };
         let request = adapter.request_device(&wgpu::DeviceDescriptor {

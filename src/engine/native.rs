@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::engine::AdapterInfo;
-use crate::engine::device::{Device, SYNC, Upkeep, turn};
+use crate::engine::device::{Device, Upkeep, turn};
 use crate::error::Error;
-use crate::kernels::{self, Cx, Slots};
+use crate::kernels::{self, Cx};
 use crate::state::buffers::Buffers;
 use crate::state::layout::Layout;
 
@@ -65,19 +65,7 @@ impl Native {
 
     fn context(&mut self, parity: u32) -> Result<Cx, Error> {
         let turn = turn(self.layout()?, parity, BUDGET);
-        let b = &mut self.buffers;
-        Ok(Cx {
-            params: Slots::new(&mut b.params),
-            topo: Slots::new(&mut b.topo),
-            nodes: Slots::new(&mut b.nodes),
-            ports: Slots::new(&mut b.ports),
-            queues: Slots::new(&mut b.queues),
-            rings: Slots::new(&mut b.rings),
-            pool: Slots::new(&mut b.pool),
-            flows: Slots::new(&mut b.flows),
-            sync: Slots::new(&mut b.sync),
-            turn,
-        })
+        Ok(self.buffers.context(turn))
     }
 }
 
@@ -323,6 +311,3 @@ impl Device for Native {
         Ok(())
     }
 }
-
-/// Tests that the sync buffer is where [`Device::read`] expects it.
-const _: () = assert!(SYNC + 1 == Buffers::NAMES.len());

@@ -3,10 +3,11 @@
 //! A batch is the disjoint union of its cases. Device nodes are all endpoints (by case), then all switches; ports, queues and flows
 //! follow case order with an offset a case. See `shaders/types.wgsl` for what each field means.
 
-use crate::case::{Case, FlowSpec, NodeKind, PortSpec, Reaction, Recovery, Rules};
+use crate::case::{Case, FlowSpec, NodeKind, PortSpec, Reaction, Recovery, Routes, Rules};
 use crate::error::Error;
 use crate::kernels::{self, Flow, Node, Params, Port, Queue};
 use crate::state::buffers::Buffers;
+use crate::state::lanes;
 
 /// Largest near time a window may start at (ps); beyond, the epoch is moved.
 pub const EPOCH_LIMIT_PS: u32 = 1 << 31;
@@ -81,7 +82,7 @@ pub fn pack(cases: &[&Case], window_ps: Option<u32>) -> Result<(Layout, Buffers)
     Ok((layout, buffers))
 }
 
-fn index(value: usize, what: &str) -> Result<u32, Error> {
+pub(super) fn index(value: usize, what: &str) -> Result<u32, Error> {
     match u32::try_from(value) {
         Ok(v) if v < kernels::FAR => Ok(v),
         _ => Err(Error::Capacity(format!("{value} {what} do not fit a 32-bit index; simulate a smaller fabric or fewer flows"))),
@@ -160,7 +161,11 @@ impl Packer<'_> {
         self.masks = block_words + kernels::CLOCK_WORDS as usize * n_nodes;
         let mut topo = vec![0; cases.len()];
         for (s, case) in cases.iter().enumerate() {
-            params.push(pack_params(case, self.layout.queue_stride));
+            let mut rules = pack_params(case, self.layout.queue_stride);
+            if let Some(credits) = &case.credits {
+                lanes::pack_rules(case, credits, &mut topo, &mut rules)?;
+            }
+            params.push(rules);
             topo[s] = index(topo.len(), "routing words")?;
             self.pack_flows(s, case, &mut topo, &mut flows)?;
             self.pack_ports(s, case, &mut ports)?;
@@ -193,20 +198,18 @@ impl Packer<'_> {
         b.pool = vec![0; 4 * slots];
         b.flows = bytemuck::cast_slice(&flows).to_vec();
         b.sync = sync;
+        let (lanes, wires) = lanes::pack_links(cases, self.layout);
+        b.lanes = bytemuck::cast_slice(&lanes).to_vec();
+        b.wires = bytemuck::cast_slice(&wires).to_vec();
         Ok(())
     }
 
     fn pack_nodes(&mut self, s: usize, case: &Case, topo: &mut Vec<u32>, nodes: &mut [Node]) -> Result<(), Error> {
         let part = self.layout.parts[s].clone();
-        let groups = pack_groups(case, part.first_port, topo)?;
-        let mut leaf_of = vec![NIL; case.nodes.len()];
-        for (n, node) in case.nodes.iter().enumerate() {
-            let leaf = case.routes.endpoint_leaf[n];
-            if node.kind == NodeKind::Endpoint && leaf != u32::MAX {
-                let peer = case.ports[node.first_port as usize].peer;
-                leaf_of[case.ports[peer as usize].node as usize] = leaf;
-            }
-        }
+        let maps = match &case.credits {
+            Some(credits) => lanes::pack_maps(credits, topo)?,
+            None => Vec::new(),
+        };
         let mut cursor = 0;
         for (n, spec) in case.nodes.iter().enumerate() {
             let d = part.node_of[n];
@@ -218,7 +221,7 @@ impl Packer<'_> {
                 hash_seed: spec.hash_seed,
                 pool_bytes: spec.pool_bytes,
                 cut_through: u32::from(spec.cut_through),
-                leaf: leaf_of[n],
+                leaf: NIL,
                 free_head: NIL,
                 mask_off: NIL,
                 list_head: NIL,
@@ -248,10 +251,11 @@ impl Packer<'_> {
                 node.mask_words = spec.n_ports.div_ceil(32);
                 node.mask_off = index(self.masks, "port masks")?;
                 self.masks += (kernels::PORT_MASKS * node.mask_words) as usize;
-                node.route_row = pack_row(case, n, &groups, topo)?;
+                lanes::pack_switch(case, n, &maps, topo, &mut self.masks, &mut node)?;
             }
             nodes[d as usize] = node;
         }
+        pack_routes(case, &case.routes, &part, topo, nodes)?;
         if cursor as usize != case.flows.len() {
             return Err(Error::Internal("flows are not sorted by source node".into()));
         }
@@ -298,6 +302,7 @@ impl Packer<'_> {
                 pfc_out_off: index(pfc_off, "ring slots")?,
                 pfc_out_mask: FIRST_PFC_RING - 1,
                 weighted: first_weighted(case),
+                sched: kernels::INF,
                 ..Port::default()
             });
         }
@@ -347,6 +352,7 @@ impl Packer<'_> {
         topo.resize(rows + 8 * case.flows.len(), NIL);
         let mut last_child: Vec<[u32; 2]> = vec![[NIL; 2]; case.flows.len()];
         let first = flows.len();
+        let (owners, ccti) = lanes::ccti_owners(case, part.first_flow);
         for (i, spec) in case.flows.iter().enumerate() {
             let mut row = [0; 8];
             for (k, node) in [(0, spec.dst), (2, spec.src)] {
@@ -357,6 +363,10 @@ impl Packer<'_> {
             row[4] = spec.hash_data;
             row[5] = spec.hash_ack;
             row[6] = pack_path(spec, part.first_port, topo)?;
+            if case.credits.is_some() {
+                [row[4], row[5]] = spec.dlids;
+                row[6] = u32::from(spec.sl);
+            }
             row[7] = spec.id;
             topo[rows + 8 * i..rows + 8 * i + 8].copy_from_slice(&row);
             flows.push(Flow {
@@ -374,6 +384,9 @@ impl Packer<'_> {
                 nak_for: NIL,
                 list_next: NIL,
                 list_prev: NIL,
+                cc_owner: owners[i],
+                ccti,
+                ccti_max: ccti,
                 ..Flow::default()
             });
         }
@@ -433,22 +446,42 @@ fn pack_path(flow: &FlowSpec, first_port: u32, topo: &mut Vec<u32>) -> Result<u3
     Ok(at)
 }
 
+/// Writes route groups and rows to the end of `topo` and lets the switches of the case use them.
+pub(super) fn pack_routes(case: &Case, routes: &Routes, part: &Part, topo: &mut Vec<u32>, nodes: &mut [Node]) -> Result<(), Error> {
+    let groups = pack_groups(routes, part.first_port, topo)?;
+    for (n, spec) in case.nodes.iter().enumerate() {
+        if spec.kind == NodeKind::Switch {
+            let node = &mut nodes[part.node_of[n] as usize];
+            node.route_row = pack_row(routes, n, &groups, topo)?;
+            node.leaf = NIL;
+        }
+    }
+    for (n, spec) in case.nodes.iter().enumerate() {
+        if spec.kind == NodeKind::Endpoint && routes.endpoint_leaf[n] != u32::MAX {
+            let peer = case.ports[spec.first_port as usize].peer;
+            let switch = case.ports[peer as usize].node;
+            nodes[part.node_of[switch as usize] as usize].leaf = routes.endpoint_leaf[n];
+        }
+    }
+    Ok(())
+}
+
 /// Route groups as (size, members) in `topo`; returns the offset of each.
-fn pack_groups(case: &Case, first_port: u32, topo: &mut Vec<u32>) -> Result<Vec<u32>, Error> {
-    let starts = &case.routes.group_start;
+fn pack_groups(routes: &Routes, first_port: u32, topo: &mut Vec<u32>) -> Result<Vec<u32>, Error> {
+    let starts = &routes.group_start;
     let mut offsets = Vec::with_capacity(starts.len());
     for w in starts.windows(2) {
         offsets.push(index(topo.len(), "routing words")?);
         topo.push(w[1] - w[0]);
-        topo.extend(case.routes.members[w[0] as usize..w[1] as usize].iter().map(|p| first_port + p));
+        topo.extend(routes.members[w[0] as usize..w[1] as usize].iter().map(|p| first_port + p));
     }
     Ok(offsets)
 }
 
-fn pack_row(case: &Case, node: usize, groups: &[u32], topo: &mut Vec<u32>) -> Result<u32, Error> {
+fn pack_row(routes: &Routes, node: usize, groups: &[u32], topo: &mut Vec<u32>) -> Result<u32, Error> {
     let at = index(topo.len(), "routing words")?;
-    let row = case.routes.switch_row[node] as usize * case.routes.n_leaves as usize;
-    for group in &case.routes.table[row..row + case.routes.n_leaves as usize] {
+    let row = routes.switch_row[node] as usize * routes.n_leaves as usize;
+    for group in &routes.table[row..row + routes.n_leaves as usize] {
         topo.push(if *group == u32::MAX { NIL } else { groups[*group as usize] });
     }
     Ok(at)
@@ -460,8 +493,9 @@ fn pack_params(case: &Case, queue_stride: u32) -> Params {
     let class = |c: Option<u32>| c.map_or(NIL, |c| c + 1);
     let mask = |f: &dyn Fn(usize) -> bool| (0..case.classes.len()).filter(|i| f(*i)).fold(0, |m, i| m | 1 << (i + 1));
     let mut quantum = [0; 8];
-    for (i, c) in case.classes.iter().enumerate() {
-        quantum[i + 1] = c.quantum_bytes;
+    // Lanes of InfiniBand have no quantum, and may be eight.
+    for (quantum, class) in quantum[1..].iter_mut().zip(&case.classes).take_while(|_| case.credits.is_none()) {
+        *quantum = class.quantum_bytes;
     }
     let flag = |on: bool, bit: u32| if on { bit } else { 0 };
     Params {
