@@ -18,12 +18,12 @@ fn mask_words_of(inputs: u32) -> u32 {
 fn candidate_input(c: ptr<function, Ctx>, port: u32, class_ix: u32) -> u32 {
   let voq = voq_of(c, port, class_ix);
   let words = mask_words_of(nodes[(*c).node].voq_inputs);
-  let from = lanes[queue_of((*c).scenario, port, class_ix)].last_input + 1u;
-  let first = from >> 5u;
+  let begin = lanes[queue_of((*c).scenario, port, class_ix)].last_input + 1u;
+  let first = begin >> 5u;
   for (var i = 0u; i <= words; i++) {
     let w = (first + i) % words;
     var mask = atomicLoad(&sync[voq + w]);
-    if (i == 0u && first < words) { mask &= NIL << (from & 31u); }
+    if (i == 0u && first < words) { mask &= NIL << (begin & 31u); }
     if (mask != 0u) { return 32u * w + countTrailingZeros(mask); }
   }
   return NIL;
@@ -99,8 +99,8 @@ fn leave_lane(c: ptr<function, Ctx>, port: u32, class_ix: u32, now: u32) -> Take
 fn count_wait(c: ptr<function, Ctx>, port: u32, now: u32) {
   if (nodes[(*c).node].mask_off == NIL) { return; }
   if (ports[port].nonempty != 0u) {
-    let from = max(wires[port].wait_since, ports[port].busy);
-    wires[port].wait = add64u(wires[port].wait, now - min(now, from));
+    let idle_since = max(wires[port].wait_since, ports[port].busy);
+    wires[port].wait = add64u(wires[port].wait, now - min(now, idle_since));
   }
   wires[port].wait_since = now;
 }

@@ -48,24 +48,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::kernels::{self, Cx, Slots, Turn};
+    use crate::kernels::{self, Cx, Turn};
+    use crate::state::buffers::Buffers;
 
     fn nothing() -> Cx {
-        fn none<T: bytemuck::Pod>() -> Slots<T> {
-            Slots::new(&mut [])
-        }
-        Cx {
-            params: none(),
-            topo: none(),
-            nodes: none(),
-            ports: none(),
-            queues: none(),
-            rings: none(),
-            pool: none(),
-            flows: none(),
-            sync: none(),
-            turn: Turn::default(),
-        }
+        Buffers::default().context(Turn::default())
     }
 
     proptest! {

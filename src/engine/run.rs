@@ -12,7 +12,7 @@ use crate::kernels::{self, Flow, Port, Queue};
 use crate::state::buffers::Buffers;
 use crate::state::grow::grow;
 use crate::state::layout::{EPOCH_LIMIT_PS, Layout, Part, join, pack, pair};
-use crate::state::readout;
+use crate::state::{change, readout};
 
 const BLOCK: usize = kernels::SCENARIO_WORDS as usize;
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
@@ -41,6 +41,8 @@ pub fn run_batch(cases: &[&Case], options: &Options, observer: &mut dyn Observer
         sampling: options.sampling.as_ref(),
         layout,
         clocks: Vec::new(),
+        changed: vec![0; cases.len()],
+        ended: vec![false; cases.len()],
         windows: 0,
         state_bytes,
         started: Instant::now(),
@@ -97,6 +99,10 @@ struct Run<'a> {
     next_sample_ps: Option<u64>,
     layout: Layout,
     clocks: Vec<Clock>,
+    /// Changes applied so far, by case.
+    changed: Vec<usize>,
+    /// Cases found to be at their end when a change was due.
+    ended: Vec<bool>,
     windows: u64,
     state_bytes: u64,
     started: Instant,
@@ -123,6 +129,7 @@ impl Run<'_> {
                 continue;
             }
             self.sample_if_due(observer)?;
+            self.change_if_due()?;
             if self.interrupted || (0..self.cases.len()).all(|s| self.is_over(s)) {
                 return Ok(());
             }
@@ -136,7 +143,34 @@ impl Run<'_> {
 
     fn is_over(&self, s: usize) -> bool {
         let clock = &self.clocks[s];
-        clock.drained || self.cases[s].stop_ps.is_some_and(|stop| clock.now_ps() >= stop)
+        clock.drained || self.ended[s] || self.cases[s].stop_ps.is_some_and(|stop| clock.now_ps() >= stop)
+    }
+
+    /// The change that comes next in a case, and when it comes.
+    fn next_change_ps(&self, s: usize) -> Option<u64> {
+        self.cases[s].changes.get(self.changed[s]).map(|c| c.at_ps)
+    }
+
+    /// Applies the changes of the fabric whose time has come. One that finds nothing left to do ends the case.
+    fn change_if_due(&mut self) -> Result<(), Error> {
+        let is_due = |run: &Self, s: usize| !run.is_over(s) && run.next_change_ps(s).is_some_and(|at| at <= run.clocks[s].now_ps());
+        if !(0..self.cases.len()).any(|s| is_due(self, s)) {
+            return Ok(());
+        }
+        let mut buffers = self.device.take()?;
+        for s in 0..self.cases.len() {
+            while is_due(self, s) {
+                if !readout::events_left(&mut buffers, &self.layout, &self.layout.parts[s]) {
+                    self.ended[s] = true;
+                    break;
+                }
+                let change = &self.cases[s].changes[self.changed[s]];
+                change::apply(self.cases[s], s, change, &mut buffers, &self.layout, self.clocks[s].time)?;
+                self.changed[s] += 1;
+            }
+        }
+        self.device.put(buffers, &self.layout)?;
+        self.read_clocks()
     }
 
     fn read_clocks(&mut self) -> Result<(), Error> {
@@ -150,7 +184,8 @@ impl Run<'_> {
     fn set_limits(&mut self) -> Result<(), Error> {
         for (s, case) in self.cases.iter().enumerate() {
             let clock = self.clocks[s];
-            let until = case.stop_ps.into_iter().chain(self.next_sample_ps).min().unwrap_or(u64::MAX);
+            let ended = self.ended[s].then(|| clock.now_ps());
+            let until = [case.stop_ps, self.next_sample_ps, self.next_change_ps(s), ended].into_iter().flatten().min().unwrap_or(u64::MAX);
             let near = until.saturating_sub(clock.base_ps).min(u64::from(EPOCH_LIMIT_PS));
             self.device.write(SYNC, s * BLOCK + kernels::S_LIMIT as usize, &pair(near)[..1])?;
         }
@@ -239,7 +274,7 @@ impl Run<'_> {
 
     fn reports(&mut self) -> Result<Vec<Report>, Error> {
         let mut buffers = self.device.take()?;
-        let ends: Vec<(u64, bool)> = (0..self.cases.len()).map(|s| self.end_of(s, &buffers)).collect();
+        let ends: Vec<(u64, bool)> = (0..self.cases.len()).map(|s| self.end_of(s, &mut buffers)).collect();
         for (s, (end_ps, _)) in ends.iter().enumerate() {
             let at = s * BLOCK + kernels::S_SETTLE as usize;
             buffers.sync[at..at + 2].copy_from_slice(&pair(*end_ps));
@@ -269,7 +304,7 @@ impl Run<'_> {
     }
 
     /// End of a case, and whether events were left.
-    fn end_of(&self, s: usize, buffers: &Buffers) -> (u64, bool) {
+    fn end_of(&self, s: usize, buffers: &mut Buffers) -> (u64, bool) {
         let part: &Part = &self.layout.parts[s];
         let clock = &self.clocks[s];
         if clock.drained || !readout::events_left(buffers, &self.layout, part) {

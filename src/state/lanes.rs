@@ -8,7 +8,7 @@ use crate::kernels::{self, Lane, Node, Params, Wire};
 use crate::state::layout::{Layout, index, pair};
 
 /// Fills in the rules of a case with credits; its tables go to `topo`.
-pub(super) fn pack_rules(case: &Case, credits: &Credits, topo: &mut Vec<u32>, params: &mut Params) -> Result<(), Error> {
+pub(super) fn pack_rules(credits: &Credits, topo: &mut Vec<u32>, params: &mut Params) -> Result<(), Error> {
     let (a10, adaptive) = (&credits.a10, &credits.adaptive);
     let flag = |on: bool, bit: u32| if on { bit } else { 0 };
     params.flags |= kernels::CREDITS

@@ -163,7 +163,7 @@ impl Packer<'_> {
         for (s, case) in cases.iter().enumerate() {
             let mut rules = pack_params(case, self.layout.queue_stride);
             if let Some(credits) = &case.credits {
-                lanes::pack_rules(case, credits, &mut topo, &mut rules)?;
+                lanes::pack_rules(credits, &mut topo, &mut rules)?;
             }
             params.push(rules);
             topo[s] = index(topo.len(), "routing words")?;
