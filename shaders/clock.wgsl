@@ -149,9 +149,9 @@ fn rebase_ports(@builtin(global_invocation_id) gid: vec3<u32>) {
     let slot = ports[port].pfc_out_off + (i & ports[port].pfc_out_mask);
     rings[slot].x = moved(rings[slot].x, by);
   }
+  if (has_credits(s)) { rebase_wire(port, s, start, by); }
   ports[port].busy = moved(ports[port].busy, by);
   ports[port].gate = moved(ports[port].gate, by);
-  if (has_credits(s)) { rebase_wire(port, s, start, by); }
   for (var class_ix = 0u; class_ix < params[s].n_queues; class_ix++) {
     let q = queue_of(s, port, class_ix);
     integrate(q, start);

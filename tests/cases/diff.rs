@@ -26,6 +26,11 @@ pub fn first_difference(case: &Case, expected: &Outcome, found: &Outcome) -> Opt
             return Some(format!("lost after port {port}: expected {e}, found {f}"));
         }
     }
+    for (port, (e, f)) in expected.xmit_wait_ps.iter().zip(&found.xmit_wait_ps).enumerate() {
+        if e != f {
+            return Some(format!("xmit wait of port {port}: expected {e}, found {f}"));
+        }
+    }
     let end = |o: &Outcome| (o.end_ps, o.stopped, o.flows.len(), o.queues.len(), o.lost_packets.len());
     Some(format!("(end, stopped, flows, queues, ports): expected {:?}, found {:?}", end(expected), end(found)))
 }
