@@ -35,7 +35,7 @@ fn forwarding(case: &Case) -> (u32, Vec<u8>) {
 }
 
 /// The case as an InfiniBand subnet of `lanes` lanes: buffers of `buffer_blocks`, every service level on the lane of its number modulo `lanes`.
-fn subnet(mut case: Case, lanes: u8, buffer_blocks: u32) -> Case {
+pub fn subnet(mut case: Case, lanes: u8, buffer_blocks: u32) -> Case {
     case.classes = vec![case.classes[0]; usize::from(lanes)];
     for port in &mut case.ports {
         port.pfc_delay_ps = port.delay_ps;
@@ -76,7 +76,7 @@ fn subnet(mut case: Case, lanes: u8, buffer_blocks: u32) -> Case {
 }
 
 /// Flows with their LIDs.
-fn sent(case: Case, flows: Vec<FlowSpec>) -> Case {
+pub fn sent(case: Case, flows: Vec<FlowSpec>) -> Case {
     let addressed = |f: FlowSpec| FlowSpec { dlids: [f.dst, f.src], ..f };
     with_flows(case, flows.into_iter().map(addressed).collect())
 }

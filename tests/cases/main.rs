@@ -9,6 +9,7 @@ mod named_rules;
 #[path = "../exactness/oracle/mod.rs"]
 mod oracle;
 mod random;
+mod random_ib;
 
 use diff::first_difference;
 use fabricsim::case::Case;

@@ -226,10 +226,11 @@ fn runner(cases: u32, seed: u8) -> TestRunner {
     }
 }
 
-fn check_random(cases: u32, seed: u8) {
+/// Runs drawn cases in every way.
+pub fn check_random(kind: &str, drawn: &impl Strategy<Value = Case>, cases: u32, seed: u8) {
     let most = std::cell::Cell::new((0, 0));
-    let result = runner(cases, seed).run(&arbitrary(), |case| {
-        let report = differences("random", &case).map_err(TestCaseError::fail)?;
+    let result = runner(cases, seed).run(drawn, |case| {
+        let report = differences(kind, &case).map_err(TestCaseError::fail)?;
         let (hops, windows) = most.get();
         most.set((report.progress.packet_hops.max(hops), report.windows.max(windows)));
         Ok(())
@@ -243,5 +244,5 @@ fn check_random(cases: u32, seed: u8) {
 
 #[test]
 fn random_cases_are_exact() {
-    check_random(200, 1);
+    check_random("random", &arbitrary(), 200, 1);
 }
