@@ -18,6 +18,7 @@ mod shape;
 mod tests;
 mod traffic;
 mod validate;
+mod validate_credits;
 
 use std::path::Path;
 

@@ -1,19 +1,20 @@
 //! Ranges that every case keeps, whoever made it.
 
-use crate::case::{Case, FlowSpec, NodeKind, PortSpec};
+use crate::case::{Case, FlowSpec, NodeKind, PortSpec, Routes};
 use crate::error::InputError;
 use crate::scenario::keys::{DELAY_HIGH, RATE_HIGH, RATE_LOW};
+use crate::scenario::validate_credits;
 
 /// Largest frame (bytes).
 const FRAME_HIGH: u32 = 16_383;
 /// Largest shared pool (bytes).
 const POOL_HIGH: u32 = 256 << 20;
 
-fn wrong(key: impl Into<String>, found: impl ToString, message: impl Into<String>) -> InputError {
+pub(super) fn wrong(key: impl Into<String>, found: impl ToString, message: impl Into<String>) -> InputError {
     InputError { key: key.into(), found: found.to_string(), message: message.into(), ..InputError::default() }
 }
 
-fn within(key: impl Into<String>, value: u64, low: u64, high: u64) -> Result<(), InputError> {
+pub(super) fn within(key: impl Into<String>, value: u64, low: u64, high: u64) -> Result<(), InputError> {
     if (low..=high).contains(&value) { Ok(()) } else { Err(wrong(key, value, format!("is out of range; allowed is {low} to {high}"))) }
 }
 
@@ -28,8 +29,10 @@ pub fn validate(case: &Case) -> Result<(), InputError> {
     for (i, port) in case.ports.iter().enumerate() {
         self::port(case, i, port)?;
     }
-    routes(case)?;
-    flows(case)
+    routes(case, &case.routes, false)?;
+    flows(case)?;
+    validate_credits::credits(case)?;
+    validate_credits::changes(case)
 }
 
 fn largest_frame(case: &Case) -> u64 {
@@ -40,7 +43,7 @@ fn largest_frame(case: &Case) -> u64 {
 
 fn classes(case: &Case) -> Result<(), InputError> {
     let n = u64::try_from(case.classes.len()).unwrap_or(u64::MAX);
-    within("classes", n, 1, 7)?;
+    within("classes", n, 1, if case.credits.is_some() { 8 } else { 7 })?;
     let mut weighted = false;
     for (i, class) in case.classes.iter().enumerate() {
         let key = format!("class {i}");
@@ -128,14 +131,15 @@ fn port(case: &Case, index: usize, port: &PortSpec) -> Result<(), InputError> {
     within(key("marking shift"), u64::from(port.ecn.slope_shift), 0, 63)
 }
 
-fn routes(case: &Case) -> Result<(), InputError> {
-    let r = &case.routes;
+pub(super) fn routes(case: &Case, r: &Routes, empty: bool) -> Result<(), InputError> {
     let n = case.nodes.len();
     if r.switch_row.len() != n || r.endpoint_leaf.len() != n {
         return Err(wrong("routes", r.switch_row.len(), "do not cover all nodes"));
     }
     let members = u32::try_from(r.members.len()).unwrap_or(u32::MAX);
-    if r.group_start.last().is_some_and(|last| *last != members) || r.group_start.windows(2).any(|w| w[0] >= w[1]) {
+    if r.group_start.last().is_some_and(|last| *last != members)
+        || r.group_start.windows(2).any(|w| w[0] > w[1] || (!empty && w[0] == w[1]))
+    {
         return Err(wrong("routes", members, "have an empty group"));
     }
     let groups = r.group_start.len().saturating_sub(1);

@@ -44,7 +44,19 @@ impl Buffers {
     /// All buffers, in binding order.
     pub fn all_mut(&mut self) -> [&mut Vec<u32>; 11] {
         let b = self;
-        [&mut b.params, &mut b.topo, &mut b.nodes, &mut b.ports, &mut b.queues, &mut b.rings, &mut b.pool, &mut b.flows, &mut b.sync, &mut b.lanes, &mut b.wires]
+        [
+            &mut b.params,
+            &mut b.topo,
+            &mut b.nodes,
+            &mut b.ports,
+            &mut b.queues,
+            &mut b.rings,
+            &mut b.pool,
+            &mut b.flows,
+            &mut b.sync,
+            &mut b.lanes,
+            &mut b.wires,
+        ]
     }
 
     /// What the native kernels run on; valid while nothing moves.

@@ -203,7 +203,9 @@ fn cyclic_waiting_deadlocks_and_a_lifetime_resolves_it() {
         (0..4).for_each(|i| net.link(ends[i], switches[i], link()));
         (0..4).for_each(|i| net.link(switches[i], switches[(i + 1) % 4], link()));
         let mut case = subnet(net.case(), 1, 65);
-        case.ports.iter_mut().for_each(|p| p.lane.hoq_ps = hoq_ps);
+        let nodes = &case.nodes;
+        let switches_only = case.ports.iter_mut().filter(|p| nodes[p.node as usize].kind == NodeKind::Switch);
+        switches_only.for_each(|p| p.lane.hoq_ps = hoq_ps);
         case.rules.rto_ps = if hoq_ps > 0 { 400 * US } else { 0 };
         case.rules.retry_limit = 1000;
         // Clockwise only: every switch sends what is not for its own endpoint to the next one.

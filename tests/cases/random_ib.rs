@@ -60,10 +60,12 @@ fn table() -> impl Strategy<Value = Vec<(u8, u8)>> {
 
 fn a10() -> impl Strategy<Value = A10> {
     let cct = vec((0_u8..4, prop_oneof![0_u16..40, 0_u16..16_384]), 1..80);
-    (any::<bool>(), 0_u16..9, any::<u16>(), any::<u16>(), 1..50 * US, cct).prop_map(|(by_sl, ccti_increase, limit, min, ccti_timer_ps, cct)| {
-        let ccti_limit = limit % u16::try_from(cct.len()).expect("short");
-        A10 { by_sl, ccti_increase, ccti_limit, ccti_min: min % (ccti_limit + 1), ccti_timer_ps, cct }
-    })
+    (any::<bool>(), 0_u16..9, any::<u16>(), any::<u16>(), 1..50 * US, cct).prop_map(
+        |(by_sl, ccti_increase, limit, min, ccti_timer_ps, cct)| {
+            let ccti_limit = limit % u16::try_from(cct.len()).expect("short");
+            A10 { by_sl, ccti_increase, ccti_limit, ccti_min: min % (ccti_limit + 1), ccti_timer_ps, cct }
+        },
+    )
 }
 
 fn adaptive() -> impl Strategy<Value = Adaptive> {

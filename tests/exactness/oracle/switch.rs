@@ -29,7 +29,7 @@ impl Oracle<'_> {
         if let Some(port) = path.iter().find(|p| self.node_of(**p as usize) == node) {
             return Some(*port as usize);
         }
-        let members = self.group(node, to)?;
+        let members = self.group(node, to).filter(|members| !members.is_empty())?;
         let n = u32::try_from(members.len()).expect("few members");
         Some(members[(fmix(hash ^ self.case.nodes[node].hash_seed) % n) as usize] as usize)
     }
