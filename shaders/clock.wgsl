@@ -118,11 +118,7 @@ fn moved(t: u32, by: u32) -> u32 {
   return t - min(t, by);
 }
 
-fn rebase_wire(port: u32, scenario: u32, start: u32, by: u32) {
-  var c: Ctx;
-  c.node = ports[port].node;
-  count_wait(&c, port, start);
-  wires[port].wait_since = moved(start, by);
+fn rebase_wire(port: u32, scenario: u32, by: u32) {
   var counts = wires[port].corrupt;
   for (var class_ix = 1u; class_ix < params[scenario].n_queues; class_ix++) {
     let q = queue_of(scenario, port, class_ix);
@@ -149,7 +145,7 @@ fn rebase_ports(@builtin(global_invocation_id) gid: vec3<u32>) {
     let slot = ports[port].pfc_out_off + (i & ports[port].pfc_out_mask);
     rings[slot].x = moved(rings[slot].x, by);
   }
-  if (has_credits(s)) { rebase_wire(port, s, start, by); }
+  if (has_credits(s)) { rebase_wire(port, s, by); }
   ports[port].busy = moved(ports[port].busy, by);
   ports[port].gate = moved(ports[port].gate, by);
   for (var class_ix = 0u; class_ix < params[s].n_queues; class_ix++) {

@@ -98,11 +98,11 @@ fn leave_lane(c: ptr<function, Ctx>, port: u32, class_ix: u32, now: u32) -> Take
 // Time with frames queued and nothing sent; call before either changes.
 fn count_wait(c: ptr<function, Ctx>, port: u32, now: u32) {
   if (nodes[(*c).node].mask_off == NIL) { return; }
-  if (ports[port].nonempty != 0u) {
-    let idle_since = max(wires[port].wait_since, ports[port].busy);
-    wires[port].wait = add64u(wires[port].wait, now - min(now, idle_since));
-  }
-  wires[port].wait_since = now;
+  let at = far(c, now);
+  let counted = wires[port].wait_from;
+  if (!lt64(counted, at)) { return; }
+  if (ports[port].nonempty != 0u) { wires[port].wait = add64(wires[port].wait, sub64(at, counted)); }
+  wires[port].wait_from = at;
 }
 
 fn served_lanes(c: ptr<function, Ctx>, port: u32) -> u32 {

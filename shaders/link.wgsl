@@ -54,7 +54,10 @@ fn send_control(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, now: u32) {
   let size = packet.w & SIZE_MASK;
   let p = (*c).scenario;
   let wire = duration(ports[port].byte_time, size + params[p].gap_bytes, params[p].grain);
-  if (has_credits(p)) { count_wait(c, port, now); }
+  if (has_credits(p)) {
+    count_wait(c, port, now);
+    wires[port].wait_from = far(c, now + wire);
+  }
   ports[port].busy = now + wire;
   count_sent(c, port, 0u, size);
   if (ports[port].down != 0u) { return; }
@@ -77,6 +80,7 @@ fn send_packet(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, ordinal: u32
   let credits = has_credits(p);
   if (credits) {
     count_wait(c, port, now);
+    wires[port].wait_from = far(c, now + wire);
     let q = queue_of(p, port, class_ix);
     lanes[q].fctbs = (lanes[q].fctbs + blocks_of(size)) & CREDIT_MASK;
   }

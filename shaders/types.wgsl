@@ -398,7 +398,7 @@ struct Lane {
 struct Wire {
   hoq: vec2<u32>,          // lifetime, 0 = none
   wait: vec2<u32>,         // time with frames queued and nothing sent
-  wait_since: u32,
+  wait_from: vec2<u32>,    // up to here it is counted, or the end of a transmission
   queued: u32,             // bytes of all lanes
   buffer_blocks: u32,
   fecn_bytes: u32,
@@ -415,7 +415,6 @@ struct Wire {
   low_left: u32,
   eligible: u32,           // frames that could have been marked since one was
   corrupt: u32,            // frames found corrupt here
-  unused_0: u32,
 }
 
 @group(0) @binding(0) var<storage, read> params: array<Params>;

@@ -47,6 +47,7 @@ pub mod output;
 pub mod plan;
 pub mod scenario;
 mod state;
+pub mod subnet;
 pub mod units;
 mod wide;
 pub mod workload;

@@ -148,7 +148,7 @@ pub fn outcome(case: &Case, buffers: &Buffers, layout: &Layout, part: &Part, bas
             out.queues.push(queue);
         }
         if case.credits.is_some() {
-            out.xmit_wait_ps.push(xmit_wait_ps(&view, p, base_ps, end_ps));
+            out.xmit_wait_ps.push(xmit_wait_ps(&view, p, end_ps));
         }
     }
     out
@@ -169,10 +169,10 @@ fn count_lane(lane: &Lane, queue: &mut QueueOutcome) {
 }
 
 /// Time with frames queued and nothing sent, up to the end.
-fn xmit_wait_ps(view: &View, p: u32, base_ps: u64, end_ps: u64) -> u64 {
+fn xmit_wait_ps(view: &View, p: u32, end_ps: u64) -> u64 {
     let (port, wire) = (&view.ports[p as usize], &view.wires[p as usize]);
     let waits = port.nonempty != 0 && view.nodes[port.node as usize].mask_off != kernels::NIL;
-    join(wire.wait) + if waits { span(base_ps, end_ps, wire.wait_since.max(port.busy)) } else { 0 }
+    join(wire.wait) + if waits { end_ps.saturating_sub(join(wire.wait_from)) } else { 0 }
 }
 
 fn flow_outcome(f: &Flow, owner: &Flow) -> FlowOutcome {
@@ -205,15 +205,17 @@ fn flow_outcome(f: &Flow, owner: &Flow) -> FlowOutcome {
     }
 }
 
-/// Low 64 bits of a difference of instants that is known to be small and positive.
-fn span(base_ps: u64, end_ps: u64, near: u32) -> u64 {
-    end_ps.saturating_sub(base_ps + u64::from(near))
+/// What a total that was brought up to near time `since` and grows by `rate` a picosecond is at the end. The epoch may have been moved
+/// past the end, while nothing happened any more; what was counted beyond it is taken off.
+fn at_end(total: u128, rate: u32, base_ps: u64, end_ps: u64, since: u32) -> u128 {
+    let since_ps = base_ps + u64::from(since);
+    let missing = u128::from(rate) * u128::from(end_ps.saturating_sub(since_ps));
+    total + missing - u128::from(rate) * u128::from(since_ps.saturating_sub(end_ps))
 }
 
 fn queue_outcome(q: &Queue, control: bool, paused: bool, base_ps: u64, end_ps: u64) -> QueueOutcome {
     let area = u128::from(q.area[0]) | u128::from(q.area[1]) << 32 | u128::from(q.area[2]) << 64;
-    let rest = u128::from(q.bytes) * u128::from(span(base_ps, end_ps, q.since));
-    let paused_rest = if paused { span(base_ps, end_ps, q.paused_since) } else { 0 };
+    let paused_ps = at_end(join(q.paused_ps).into(), u32::from(paused), base_ps, end_ps, q.paused_since);
     QueueOutcome {
         tx_packets: join(q.tx_packets),
         tx_bytes: join(q.tx_bytes),
@@ -223,13 +225,13 @@ fn queue_outcome(q: &Queue, control: bool, paused: bool, base_ps: u64, end_ps: u
         drop_packets: u64::from(q.drops),
         drop_bytes: join(q.drop_bytes),
         max_queue_bytes: if control { 0 } else { q.max_bytes },
-        queue_byte_ps: if control { 0 } else { area + rest },
+        queue_byte_ps: if control { 0 } else { at_end(area, q.bytes, base_ps, end_ps, q.since) },
         max_headroom_bytes: q.max_headroom,
         xoff_sent: u64::from(q.xoff_sent),
         xon_sent: u64::from(q.xon_sent),
         xoff_received: u64::from(q.xoff_received),
         xon_received: u64::from(q.xon_received),
-        paused_ps: join(q.paused_ps) + paused_rest,
+        paused_ps: u64::try_from(paused_ps).unwrap_or(u64::MAX),
         fc_sent: 0,
         fc_received: 0,
         max_blocks: 0,
