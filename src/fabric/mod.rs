@@ -96,6 +96,35 @@ pub struct PortRules {
     pub hash_seed: u64,
 }
 
+impl PortRules {
+    /// Rules of switches whose buffers are not of this kind: nothing set aside, no thresholds, no marks.
+    #[must_use]
+    pub fn without_buffers() -> Self {
+        Self {
+            phy_ps: 0,
+            switch_latency_ps: 0,
+            nic_latency_ps: 0,
+            pfc_response_ps: Some(0),
+            frame_bytes: 0,
+            gap_bytes: 0,
+            pfc_bytes: 0,
+            reserve_bytes: 0,
+            headroom: Headroom::Bytes(0),
+            xon_gap_bytes: 0,
+            alpha_q7: 1,
+            alpha_lossy_q7: 1,
+            alpha_by_rate: false,
+            ecn_by_rate: Vec::new(),
+            ecn: buffer::Marking { kmin_bytes: 0, kmax_bytes: 0, pmax: 0, at_rate_kbps: None },
+            buffer_bytes: 1,
+            n_classes: 0,
+            n_lossless: 0,
+            cut_through: false,
+            hash_seed: 0,
+        }
+    }
+}
+
 /// How the headroom of a lossless class is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Headroom {

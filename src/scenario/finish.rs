@@ -10,6 +10,7 @@ use crate::error::InputError;
 use crate::fabric::{Headroom, PortRules, buffer, route};
 use crate::scenario::read::{Amount, Reader};
 use crate::scenario::traffic::Draft;
+use crate::subnet::{Tables, Wires};
 use crate::units::Unit;
 use crate::workload::ideal;
 
@@ -33,7 +34,7 @@ pub(crate) fn flows(mut drafts: Vec<Draft>, case: &Case) -> Result<(Vec<FlowSpec
             src: draft.src,
             dst: draft.dst,
             class: draft.class,
-            sl: 0,
+            sl: draft.sl,
             dlids: [0; 2],
             size_bytes: draft.size_bytes,
             n_packets,
@@ -143,15 +144,21 @@ fn largest_bdp(case: &Case) -> u64 {
 
 /// Completion time of each flow alone.
 pub(crate) fn ideal(case: &Case) -> Result<Vec<u64>, String> {
+    let wires = Wires { nodes: &case.nodes, ports: &case.ports };
+    let tables = case.credits.as_ref().map(|c| Tables { n_lids: c.n_lids, lft: c.lft.clone() });
     let alone = |f: &FlowSpec| {
-        let way = |from, to, hash, pinned: &[u32]| {
-            route::path(&case.nodes, &case.ports, &case.routes, from, to, hash, pinned).ok_or_else(|| {
+        let way = |from, to, hash, pinned: &[u32], cell| {
+            let way = match &tables {
+                Some(tables) => wires.path(tables, &case.routes.switch_row, from, to, cell),
+                None => route::path(&case.nodes, &case.ports, &case.routes, from, to, hash, pinned),
+            };
+            way.ok_or_else(|| {
                 let name = |n: u32| &case.nodes[n as usize].name;
                 format!("flow {} has no way from `{}` to `{}`", f.id, name(from), name(to))
             })
         };
-        let there = way(f.src, f.dst, f.hash_data, &f.path_data)?;
-        let back = way(f.dst, f.src, f.hash_ack, &f.path_ack)?;
+        let there = way(f.src, f.dst, f.hash_data, &f.path_data, f.dlids[0])?;
+        let back = way(f.dst, f.src, f.hash_ack, &f.path_ack, f.dlids[1])?;
         Ok(ideal::completion_ps(&case.nodes, &case.ports, &case.rules, f, &there, &back))
     };
     case.flows.par_iter().map(alone).collect()
@@ -233,6 +240,9 @@ pub(crate) fn notes(case: &Case, rules: &PortRules) -> Vec<String> {
             "packets can be lost, and `transport.rto` is {}: single losses may cost that long",
             Unit::Time.format(case.rules.rto_ps)
         ));
+    }
+    if case.credits.is_some() {
+        return notes;
     }
     if case.rules.reaction != Reaction::None && !case.classes.iter().any(|c| c.ecn) {
         notes.push("no class has `ecn = true`: congestion control never acts".to_owned());

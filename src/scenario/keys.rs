@@ -3,6 +3,7 @@
 //!
 //! Marks in sources: `[M 60 %]` = from memory, with how sure; `[A]` = an assumption of this project.
 
+use crate::scenario::keys_infiniband::{FAILURE, INFINIBAND};
 use crate::scenario::keys_traffic::{LINK, OUTPUT, TRAFFIC};
 use crate::units::{SHARE_ONE, Unit};
 
@@ -97,6 +98,8 @@ pub(crate) const SECTIONS: &[Section] = &[
         doc: "Traffic classes, at most 7. Strict classes are served first, by falling priority, then the weighted ones.",
         keys: CLASS,
     },
+    Section { name: "infiniband", list: false, doc: "Link layer and subnet management of an InfiniBand fabric.", keys: INFINIBAND },
+    Section { name: "failure", list: true, doc: "Links that fail while the simulation runs, for good.", keys: FAILURE },
     Section { name: "nic", list: false, doc: "All endpoints' adapters.", keys: NIC },
     Section { name: "transport", list: false, doc: "Frames, acknowledgements and loss recovery.", keys: TRANSPORT },
     Section { name: "cc", list: false, doc: "Congestion control of the senders. Defaults come from `profile`.", keys: CC },
@@ -129,6 +132,13 @@ const FABRIC: &[Key] = &[
         Kind::Word(&["single", "leaf-spine", "fat-tree", "rail", "graph"]),
         "leaf-spine",
         "Shape: one switch; two tiers; three tiers; two tiers with a leaf for each GPU of a server; or a topology file.",
+        "",
+    ),
+    key(
+        "technology",
+        Kind::Word(&["ethernet", "infiniband"]),
+        "ethernet",
+        "RoCEv2 over Ethernet, with `[switch]`, `[ecn]` and `[[class]]`, or InfiniBand, with `[infiniband]`.",
         "",
     ),
     key("endpoints", quantity(Unit::Count, 1, 1 << 20), "64", "GPUs, each with its own network port.", ""),
@@ -320,9 +330,9 @@ const TRANSPORT: &[Key] = &[
     key("cnp_class", Kind::Text, "control", "Class of CNPs, or `flow`.", "deployments: a strict class of its own"),
     key(
         "recovery",
-        Kind::Word(&["go-back-n", "go-back-0", "selective-repeat"]),
+        Kind::Word(&["go-back-n", "go-back-0", "selective-repeat", "out-of-order"]),
         "go-back-n",
-        "What is sent again after a loss: all from the first missing packet, the whole message, or only what is missing.",
+        "What is sent again after a loss: all from the first missing packet, the whole message, or only what is missing. `out-of-order`: the receiver places packets ahead and reports no gap, as adapters do under adaptive routing; a timeout rewinds.",
         "go-back-N by default; selective repeat from ConnectX-6 Dx on",
     ),
     key("rto", quantity_or(Unit::Time, 1, DAY, &["none"]), "4.294967296 s", "Retransmission timeout, 4.096 us * 2^t.", "NCCL: t = 20"),
@@ -339,7 +349,13 @@ const TRANSPORT: &[Key] = &[
 ];
 
 const CC: &[Key] = &[
-    key("kind", Kind::Word(&["none", "dcqcn"]), "dcqcn", "Reaction to marks.", ""),
+    key(
+        "kind",
+        Kind::Word(&["none", "dcqcn", "a10"]),
+        "dcqcn",
+        "Reaction to marks; on InfiniBand `none` (the default there) or `a10`, annex A10 of the InfiniBand specification.",
+        "",
+    ),
     key("profile", Kind::Text, "connectx", "Preset of this section: `paper`, `connectx` or `hpcc`, see below.", ""),
     key(
         "variant",
@@ -404,6 +420,46 @@ const CC: &[Key] = &[
     key("min_keep", SHARE, "", "A cut leaves at least this share of the rate; 0 = no limit.", "adapters 50 % (rpg_min_dec_fac)"),
     key("clamp_target", Kind::Flag, "", "Every cut lowers the target to the current rate.", "on in the paper; adapters off"),
     key("clamp_after_increase", Kind::Flag, "", "A cut lowers the target if a timer increase happened since the last one.", "adapters on"),
+    key(
+        "threshold",
+        quantity(Unit::Count, 0, 15),
+        "15",
+        "a10: switches mark above (16 - threshold)/16 of a lane's buffer; 0 = never.",
+        "15: Mellanox ccmgr; bytes: [A], the standard gives none",
+    ),
+    key("marking_rate", quantity(Unit::Count, 0, 65_535), "10", "a10: eligible packets between two marked ones.", "Mellanox ccmgr: 0xa"),
+    key("packet_size", quantity(Unit::Bytes, 0, 16_383), "512 B", "a10: smaller frames are not marked.", "Mellanox ccmgr: 0x200"),
+    key(
+        "victim_mask",
+        Kind::Word(&["hosts", "none", "all"]),
+        "hosts",
+        "a10: ports that mark although they lack credits; `hosts`: those to endpoints.",
+        "LLNL's study: external ports; [M 85 %]",
+    ),
+    key(
+        "ccti_by",
+        Kind::Word(&["qp", "sl"]),
+        "qp",
+        "a10: a table index for each flow, or for each endpoint and service level.",
+        "Mellanox ccmgr: queue pair",
+    ),
+    key("ccti_increase", quantity(Unit::Count, 0, 65_535), "1", "a10: added to the index by a BECN.", "Mellanox ccmgr"),
+    key("ccti_limit", quantity(Unit::Count, 0, 1023), "127", "a10: largest index.", "128 entries is the common size"),
+    key("ccti_min", quantity(Unit::Count, 0, 1023), "0", "a10: least index.", "Mellanox ccmgr"),
+    key(
+        "ccti_timer",
+        PERIOD,
+        "153.6 us",
+        "a10: the index falls by one this often.",
+        "150 units of 1.024 us [A]; the vendor's value is not published",
+    ),
+    key(
+        "cct",
+        Kind::Word(&["mellanox", "mellanox-llnl", "simula", "simula-llnl"]),
+        "mellanox",
+        "a10: table of injection delays.",
+        "LLNL's study of InfiniBand congestion control",
+    ),
 ];
 
 const COMPAT: &[Key] = &[

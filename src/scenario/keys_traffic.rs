@@ -26,7 +26,8 @@ pub(crate) const TRAFFIC: &[Key] = &[
         "",
     ),
     key("name", Kind::Text, "", "Name in the results; kind and number if left out.", ""),
-    key("class", Kind::Text, "data", "Class of the flows.", ""),
+    key("class", Kind::Text, "data", "Class of the flows (Ethernet).", ""),
+    key("sl", quantity(Unit::Count, 0, 15), "0", "Service level of the flows (InfiniBand).", ""),
     key(
         "seed",
         quantity_or(Unit::Count, 0, u64::MAX, &["scenario"]),

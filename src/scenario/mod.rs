@@ -5,9 +5,12 @@
 //! `ecn.profile`, then from its `scenario.profile`, then from the defaults.
 
 mod doc;
+mod failure;
 mod files;
 mod finish;
+mod infiniband;
 mod keys;
+mod keys_infiniband;
 mod keys_traffic;
 mod presets;
 mod read;
@@ -22,7 +25,7 @@ mod validate_credits;
 
 use std::path::Path;
 
-use crate::case::Case;
+use crate::case::{Case, Reaction};
 use crate::error::{Error, InputError};
 use crate::fabric::{self, route};
 use crate::plan::Plan;
@@ -91,11 +94,19 @@ fn underlay_presets(doc: &mut Doc) -> Result<(), InputError> {
     underlay_sections(doc, "none")?;
     let names: Vec<&str> = presets::scenario_names().collect();
     underlay(doc, "scenario", "none", &names, presets::scenario)?;
+    if is_infiniband(doc) {
+        return doc.underlay(presets::INFINIBAND);
+    }
     underlay_sections(doc, "connectx")?;
     if !doc.root.contains_key("class") {
         doc.underlay(presets::CLASSES)?;
     }
     Ok(())
+}
+
+fn is_infiniband(doc: &Doc) -> bool {
+    let Some(Value::Table(fabric)) = doc.root.get("fabric").map(|n| &n.value) else { return false };
+    matches!(fabric.get("technology").map(|n| &n.value), Some(Value::Text(name)) if name == "infiniband")
 }
 
 fn underlay_sections(doc: &mut Doc, control: &str) -> Result<(), InputError> {
@@ -139,21 +150,36 @@ fn resolve<'a>(reader: &'a Reader<'a>, path: &Path, files: &mut Files) -> Result
     let seed = scenario.short("seed")?;
     let stop_ps = scenario.num_or_word("stop")?;
     scenario.text("profile")?;
-    reader.section("cc").text("profile")?;
-    reader.section("ecn").text("profile")?;
+    let infiniband = infiniband::is_on(reader)?;
+    if !infiniband {
+        reader.section("cc").text("profile")?;
+        reader.section("ecn").text("profile")?;
+    }
     let frame = rules::frame_bytes(reader)?;
-    let classes = rules::classes(reader, frame)?;
+    let classes = if infiniband {
+        rules::Classes::lanes(u8::try_from(reader.section("infiniband").num("lanes")?).unwrap_or(1))
+    } else {
+        rules::classes(reader, frame)?
+    };
+    let lanes = if infiniband { Some(infiniband::lanes_of_levels(reader)?) } else { None };
     let graph = shape::graph(reader, files)?;
     let port_rules = shape::port_rules(reader, &classes, frame, &graph)?;
     let at = |key: &str| {
         let key = key.to_owned();
         move |message: String| InputError { file: path.to_owned(), key, message, ..InputError::default() }
     };
-    let wiring = fabric::wire(&graph, &port_rules).map_err(|m| at(m.key)(m.message))?;
+    let mut wiring = fabric::wire(&graph, &port_rules).map_err(|m| at(m.key)(m.message))?;
     let first_rate = fabric::first_endpoint_rate(&wiring.nodes, &wiring.ports);
     let rules = rules::rules(reader, &classes, first_rate)?;
+    if infiniband {
+        if !matches!(rules.reaction, Reaction::None | Reaction::A10) {
+            return Err(reader.section("cc").error("kind", "must be \"none\" or \"a10\" on InfiniBand").into());
+        }
+        infiniband::lane_specs(reader, rules.reaction, &mut wiring)?;
+    }
     let routes = route::shortest_paths(&wiring.nodes, &wiring.ports);
-    let place = traffic::Place { graph: &graph, nodes: &wiring.nodes, ports: &wiring.ports, classes: &classes, seed: u64::from(seed) };
+    let place =
+        traffic::Place { graph: &graph, nodes: &wiring.nodes, ports: &wiring.ports, classes: &classes, lanes, seed: u64::from(seed) };
     let traffic = traffic::traffic(reader, &place, files)?;
     let mut case = Case {
         seed,
@@ -169,6 +195,12 @@ fn resolve<'a>(reader: &'a Reader<'a>, path: &Path, files: &mut Files) -> Result
     };
     let (flows, group_of_flow) = finish::flows(traffic.flows, &case).map_err(at("traffic"))?;
     case.flows = flows;
+    if infiniband {
+        let credits = infiniband::credits(reader, &case, frame)?;
+        case.credits = Some(credits);
+        infiniband::address(&mut case);
+    }
+    case.changes = failure::changes(reader, &case)?;
     finish::windows(reader, &mut case)?;
     validate(&case).map_err(|mut e| {
         e.file = path.to_owned();
@@ -176,7 +208,8 @@ fn resolve<'a>(reader: &'a Reader<'a>, path: &Path, files: &mut Files) -> Result
     })?;
     let ideal_fct_ps = finish::ideal(&case).map_err(at("traffic"))?;
     let sampling = finish::sampling(reader, &case, &wiring.port_names, &traffic.groups, &group_of_flow)?;
-    let notes = finish::notes(&case, &port_rules);
+    let mut notes = finish::notes(&case, &port_rules);
+    notes.extend(infiniband::notes(&case, &wiring.port_names));
     Ok(Plan {
         name,
         case,

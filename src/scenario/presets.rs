@@ -30,6 +30,9 @@ const MARKINGS: [Preset; 7] = [
     Preset { name: "paper", text: include_str!("../../data/presets/ecn-paper.toml") },
 ];
 
+/// What lies under every InfiniBand scenario.
+pub(crate) const INFINIBAND: &str = include_str!("../../data/presets/infiniband.toml");
+
 /// The classes of a scenario that states none.
 pub(crate) const CLASSES: &str = r#"[[class]]
 name = "data"

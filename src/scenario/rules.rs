@@ -12,6 +12,12 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
+    /// Data lanes of InfiniBand.
+    pub(crate) fn lanes(n: u8) -> Self {
+        let spec = |priority| ClassSpec { priority, lossless: true, ecn: true, quantum_bytes: 0 };
+        Self { specs: (0..n).map(spec).collect(), names: (0..n).map(|lane| format!("VL{lane}")).collect() }
+    }
+
     /// The class of a name, or an error about `key`.
     pub(crate) fn find(&self, sec: &Sec<'_>, key: &'static str) -> Result<u32, InputError> {
         let name = sec.text(key)?;
@@ -69,6 +75,7 @@ pub(crate) fn rules<'a>(reader: &'a Reader<'a>, classes: &Classes, first_rate_kb
     let (transport, cc, compat) = (reader.section("transport"), reader.section("cc"), reader.section("compat"));
     let reaction = match cc.word("kind")? {
         "none" => Reaction::None,
+        "a10" => Reaction::A10,
         _ => match cc.word("variant")? {
             "paper" => Reaction::DcqcnPaper,
             _ => Reaction::DcqcnFirmware,
@@ -96,6 +103,7 @@ pub(crate) fn rules<'a>(reader: &'a Reader<'a>, classes: &Classes, first_rate_kb
         recovery: match transport.word("recovery")? {
             "go-back-0" => Recovery::GoBackZero,
             "selective-repeat" => Recovery::SelectiveRepeat,
+            "out-of-order" => Recovery::OutOfOrder,
             _ => Recovery::GoBackN,
         },
         rto_ps,
@@ -110,7 +118,7 @@ pub(crate) fn rules<'a>(reader: &'a Reader<'a>, classes: &Classes, first_rate_kb
 
 fn dcqcn(cc: &Sec<'_>, reaction: Reaction, first_rate_kbps: u64) -> Result<Dcqcn, InputError> {
     let idle = Dcqcn { alpha_period_ps: 1, cut_period_ps: 1, increase_period_ps: 1, rate_min_kbps: 1000, ..Dcqcn::default() };
-    if reaction == Reaction::None {
+    if matches!(reaction, Reaction::None | Reaction::A10) {
         return Ok(idle);
     }
     let firmware = reaction == Reaction::DcqcnFirmware;

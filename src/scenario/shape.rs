@@ -8,6 +8,7 @@ use crate::fabric::build::{self, Tiers, TwoTierShape};
 use crate::fabric::{Channel, Graph, Headroom, PortRules, buffer, names, size};
 use crate::import::hpcc_files;
 use crate::scenario::files::Files;
+use crate::scenario::infiniband;
 use crate::scenario::read::{Amount, Reader, Sec};
 use crate::scenario::rules::Classes;
 use crate::units::{SHARE_ONE, propagation_ps, share_bits, share_q32};
@@ -145,6 +146,20 @@ pub(crate) fn port_rules<'a>(reader: &'a Reader<'a>, classes: &Classes, frame: u
     let has_switches = graph.nodes.iter().any(|n| n.kind == NodeKind::Switch);
     let alpha = |name| -> Result<u32, InputError> { Ok(share_bits(switch.num(name)?, 7).unwrap_or(1024)) };
     let frame_bytes = u64::from(frame);
+    if infiniband::is_on(reader)? {
+        // Of a switch only its latency and its way of forwarding; buffers belong to lanes.
+        return Ok(PortRules {
+            phy_ps: fabric.num("phy_latency")?,
+            switch_latency_ps: if has_switches { switch.num("latency")? } else { 0 },
+            nic_latency_ps: reader.section("nic").num("latency")?,
+            frame_bytes,
+            gap_bytes: transport.num("gap")?,
+            pfc_bytes: transport.num("pfc_frame")?,
+            cut_through: switch.flag("cut_through")?,
+            hash_seed: fabric.num("hash_seed")?,
+            ..PortRules::without_buffers()
+        });
+    }
     let headroom = match switch.amount("headroom")? {
         Amount::Is(bytes) => Headroom::Bytes(bytes),
         Amount::Word("three-delays") => Headroom::ThreeDelays,

@@ -21,6 +21,7 @@ pub(crate) struct Draft {
     pub(crate) src: u32,
     pub(crate) dst: u32,
     pub(crate) class: u32,
+    pub(crate) sl: u8,
     pub(crate) size_bytes: u64,
     pub(crate) start_ps: u64,
     pub(crate) after: Option<(u32, Option<bool>)>,
@@ -42,6 +43,8 @@ pub(crate) struct Place<'a> {
     pub(crate) nodes: &'a [NodeSpec],
     pub(crate) ports: &'a [PortSpec],
     pub(crate) classes: &'a Classes,
+    /// InfiniBand: lane of each service level.
+    pub(crate) lanes: Option<[u8; 16]>,
     pub(crate) seed: u64,
 }
 
@@ -215,7 +218,17 @@ impl Builder<'_> {
     }
 
     fn add(&mut self, origin: &Origin<'_>, group: u32, records: Vec<Record>, flows: &mut Vec<Draft>) -> Result<(), InputError> {
-        let class = self.place.classes.find(origin.sec, "class")?;
+        let (class, sl) = match self.place.lanes {
+            Some(lanes) => {
+                let sl = origin.sec.num("sl")?;
+                let lane = u32::from(lanes[usize::try_from(sl).unwrap_or(0)]);
+                if lane == 15 {
+                    return Err(origin.sec.error("sl", "is mapped to lane 15, which drops"));
+                }
+                (lane, u8::try_from(sl).unwrap_or(0))
+            }
+            None => (self.place.classes.find(origin.sec, "class")?, 0),
+        };
         let start = origin.sec.num("start")?;
         let seed = seed(origin.sec, self.place.seed)?;
         let mut ids: Vec<u32> = Vec::with_capacity(records.len());
@@ -244,6 +257,7 @@ impl Builder<'_> {
                 src,
                 dst,
                 class,
+                sl,
                 size_bytes: r.size_bytes,
                 start_ps: if after.is_some() { r.start_ps } else { start.saturating_add(r.start_ps) },
                 after,
