@@ -220,7 +220,7 @@ pub(crate) fn sampling<'a>(
 pub(crate) fn notes(case: &Case, rules: &PortRules) -> Vec<String> {
     let mut notes = Vec::new();
     let switch_ports = || case.ports.iter().filter(|p| case.nodes[p.node as usize].kind == NodeKind::Switch);
-    let lossless = case.classes.iter().any(|c| c.lossless);
+    let lossless = case.credits.is_none() && case.classes.iter().any(|c| c.lossless);
     let all_lossless = case.classes.iter().all(|c| c.lossless || !case.flows.iter().any(|f| case.classes[f.class as usize] == *c));
     if lossless && rules.headroom != Headroom::Auto {
         let short =

@@ -258,6 +258,7 @@ impl<'a> Oracle<'a> {
             What::Arrival => {
                 self.last_event = self.now;
                 let frame = self.ports[place].frames.pop_front().expect("a frame is under way");
+                self.expect_arrival(place);
                 if self.case.credits.is_some() {
                     self.credits_arrival(place, frame);
                     return;
@@ -431,10 +432,20 @@ impl<'a> Oracle<'a> {
             return;
         }
         let from = if self.case.nodes[node].cut_through { self.now } else { end };
+        frame.ready = from + u64::from(spec.delay_ps);
         self.ports[peer].frames.push_back(frame);
+        if self.ports[peer].frames.len() == 1 {
+            self.expect_arrival(peer);
+        }
+    }
+
+    /// The first frame on the link to a port arrives when it is there; those behind it have to wait for it.
+    fn expect_arrival(&mut self, port: usize) {
+        let Some(frame) = self.ports[port].frames.front().copied() else { return };
+        let node = self.node_of(port);
         let by_flow = self.case.rules.tie_by_flow && self.is_switch(node);
-        let key = if by_flow { u64::from(self.case.flows[frame.flow].id) } else { peer as u64 };
-        self.push(from + u64::from(spec.delay_ps), node, What::Arrival, key, peer);
+        let key = if by_flow { u64::from(self.case.flows[frame.flow].id) } else { port as u64 };
+        self.push(frame.ready, node, What::Arrival, key, port);
     }
 
     /// Loses what is on its way from a port to the other end of its link.
