@@ -35,6 +35,40 @@ pub struct LinkRow {
     pub utilization_millionths: u64,
     /// Frames lost on the way.
     pub lost_packets: u64,
+    /// Counters that InfiniBand ports have.
+    pub infiniband: Option<PortCounters>,
+}
+
+/// Counters of an InfiniBand port, all lanes together, without flow control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PortCounters {
+    /// Frame bytes sent.
+    pub xmit_data_bytes: u64,
+    /// Frame bytes received.
+    pub rcv_data_bytes: u64,
+    /// Time with frames queued and none sent (ps).
+    pub xmit_wait_ps: u64,
+    /// Frames dropped on their way out here.
+    pub xmit_discards: u64,
+    /// Frames that came in here and could not be forwarded.
+    pub relay_errors: u64,
+    /// Frames marked here.
+    pub fecn_marked: u64,
+}
+
+/// The counters of one port; `None` for Ethernet.
+fn port_counters(outcome: &Outcome, port: usize, queues: &[QueueOutcome]) -> Option<PortCounters> {
+    let xmit_wait_ps = *outcome.xmit_wait_ps.get(port)?;
+    let sum = |f: &dyn Fn(&QueueOutcome) -> u64| queues.iter().skip(1).map(f).sum::<u64>();
+    let xmit_discards = sum(&|q| q.hoq_drop_packets);
+    Some(PortCounters {
+        xmit_data_bytes: sum(&|q| q.tx_bytes),
+        rcv_data_bytes: sum(&|q| q.rx_bytes),
+        xmit_wait_ps,
+        xmit_discards,
+        relay_errors: sum(&|q| q.drop_packets) - xmit_discards,
+        fecn_marked: sum(&|q| q.marked_packets),
+    })
 }
 
 /// True if the port belongs to a switch.
@@ -57,7 +91,13 @@ pub(super) fn queue_rows(plan: &Plan, outcome: &Outcome) -> Vec<QueueRow> {
 pub(super) fn link_rows(plan: &Plan, outcome: &Outcome) -> Vec<LinkRow> {
     let stride = plan.case.classes.len() + 1;
     let queues = outcome.queues.chunks(stride).zip(&outcome.lost_packets);
-    queues.enumerate().map(|(port, (queues, lost))| link_row(plan, outcome.end_ps, port, queues, *lost)).collect()
+    queues
+        .enumerate()
+        .map(|(port, (queues, lost))| LinkRow {
+            infiniband: port_counters(outcome, port, queues),
+            ..link_row(plan, outcome.end_ps, port, queues, *lost)
+        })
+        .collect()
 }
 
 fn link_row(plan: &Plan, end_ps: u64, port: usize, queues: &[QueueOutcome], lost_packets: u64) -> LinkRow {
@@ -76,6 +116,7 @@ fn link_row(plan: &Plan, end_ps: u64, port: usize, queues: &[QueueOutcome], lost
         // The last frame may still be on its way out at the end.
         utilization_millionths: utilization.min(MILLION),
         lost_packets,
+        infiniband: None,
     }
 }
 

@@ -60,13 +60,15 @@ pub static FLOWS: &[Column<FlowRow>] = &[
     decimal("end_alpha", "1", "DCQCN alpha of the sender at the end.", |_, r, o| {
         put_some_fixed(o, r.released().then(|| alpha_billionths(r.outcome.alpha_q32)), 9);
     }),
+    integer("end_ccti", "1", "InfiniBand: congestion control table index at the end.", |_, r, o| put(o, r.outcome.ccti)),
+    integer("max_ccti", "1", "InfiniBand: largest congestion control table index.", |_, r, o| put(o, r.outcome.ccti_max)),
 ];
 
 /// Columns of `ports.csv`: one row a port and queue.
 pub static PORTS: &[Column<QueueRow>] = &[
     text("port", "Port, as node/port.", |p, r, o| o.push_str(port_name(p, r.port))),
     text("node_kind", "endpoint or switch.", |p, r, o| o.push_str(kind_name(p, r.port))),
-    text("queue", "prioN for the queue of PFC priority N; pfc for the PFC frames themselves.", |p, r, o| {
+    text("queue", "prioN for the queue of PFC priority N, pfc for the PFC frames themselves; InfiniBand: vlN and fc.", |p, r, o| {
         put_queue(o, p, r.class);
     }),
     integer("tx_prio_packets", "packets", "Frames sent.", |_, r, o| put(o, r.outcome.tx_packets)),
@@ -107,6 +109,26 @@ pub static PORTS: &[Column<QueueRow>] = &[
     integer("pg_headroom_watermark_bytes", "bytes", "Largest headroom use of frames that came in here.", |_, r, o| {
         put(o, r.outcome.max_headroom_bytes);
     }),
+    integer("vl_xmit_fc_packets", "packets", "InfiniBand: flow-control packets of this lane sent from here.", |_, r, o| {
+        put(o, r.outcome.fc_sent);
+    }),
+    integer("vl_rcv_fc_packets", "packets", "InfiniBand: flow-control packets of this lane that arrived here.", |_, r, o| {
+        put(o, r.outcome.fc_received);
+    }),
+    integer(
+        "vl_buffer_watermark_bytes",
+        "bytes",
+        "InfiniBand: most of this lane's receive buffer here in use, in blocks of 64.",
+        |_, r, o| {
+            put(o, 64 * u64::from(r.outcome.max_blocks));
+        },
+    ),
+    integer(
+        "sw_hoq_lifetime_limit_discards",
+        "packets",
+        "InfiniBand: frames dropped at the head of this lane at the end of their lifetime; among discard_packets.",
+        |_, r, o| put(o, r.outcome.hoq_drop_packets),
+    ),
 ];
 
 /// Columns of `links.csv`: one row a port, that is one direction of a link.
@@ -125,6 +147,32 @@ pub static LINKS: &[Column<LinkRow>] = &[
         put_fixed(o, r.utilization_millionths, 6);
     }),
     integer("lost_packets", "packets", "Frames lost on the link.", |_, r, o| put(o, r.lost_packets)),
+    integer(
+        "port_xmit_data_bytes",
+        "bytes",
+        "InfiniBand: frame bytes sent, without flow control (PortXmitData, there in words of 4).",
+        |_, r, o| {
+            put_some(o, r.infiniband.map(|i| i.xmit_data_bytes));
+        },
+    ),
+    integer("port_rcv_data_bytes", "bytes", "InfiniBand: frame bytes received, without flow control (PortRcvData).", |_, r, o| {
+        put_some(o, r.infiniband.map(|i| i.rcv_data_bytes));
+    }),
+    integer("port_xmit_wait_ps", "ps", "InfiniBand: time with frames queued and none sent, at switches (PortXmitWait).", |_, r, o| {
+        put_some(o, r.infiniband.map(|i| i.xmit_wait_ps));
+    }),
+    integer("port_xmit_wait_ticks", "ns", "The same in ticks; here a tick is 1 ns, in hardware it depends on the device.", |_, r, o| {
+        put_some(o, r.infiniband.map(|i| i.xmit_wait_ps / 1000));
+    }),
+    integer("port_xmit_discards", "packets", "InfiniBand: frames dropped on their way out here (PortXmitDiscards).", |_, r, o| {
+        put_some(o, r.infiniband.map(|i| i.xmit_discards));
+    }),
+    integer("port_rcv_switch_relay_errors", "packets", "InfiniBand: frames that came in here and could not be forwarded.", |_, r, o| {
+        put_some(o, r.infiniband.map(|i| i.relay_errors));
+    }),
+    integer("fecn_marked_packets", "packets", "InfiniBand: frames marked here (FECN).", |_, r, o| {
+        put_some(o, r.infiniband.map(|i| i.fecn_marked));
+    }),
 ];
 
 /// A sample of one queue or one flow: a row of `timeseries.csv`.
@@ -161,7 +209,7 @@ pub static TIMESERIES: &[Column<SampleRow>] = &[
     text("port", "Port of the sampled queue, as node/port.", |p, r, o| {
         o.push_str(r.queue().and_then(|q| index(q.port)).map_or("", |port| port_name(p, port)));
     }),
-    text("queue", "prioN for the queue of PFC priority N.", |p, r, o| {
+    text("queue", "prioN for the queue of PFC priority N; InfiniBand: vlN.", |p, r, o| {
         if let Some(q) = r.queue() {
             put_queue(o, p, index(q.class));
         }
@@ -232,9 +280,9 @@ fn kind_name(plan: &Plan, port: usize) -> &'static str {
 pub(super) fn put_queue(out: &mut String, plan: &Plan, class: Option<usize>) {
     match class.and_then(|c| plan.case.classes.get(c)) {
         Some(class) => {
-            out.push_str("prio");
+            out.push_str(if plan.case.credits.is_some() { "vl" } else { "prio" });
             put(out, class.priority);
         }
-        None => out.push_str("pfc"),
+        None => out.push_str(if plan.case.credits.is_some() { "fc" } else { "pfc" }),
     }
 }

@@ -358,12 +358,51 @@ fn settings_that_matter() -> Vec<(&'static str, &'static str, &'static str)> {
         ("traffic.0.flows.2.on", "received", FLOWS_ON),
         ("traffic.0.flows.0.path", "\"leaf0 spine1 leaf1\"", FLOWS),
         ("traffic.0.flows.0.ack_path", "\"leaf1 spine1 leaf0\"", FLOWS),
+        ("fabric.technology", "infiniband", INCAST),
+        ("infiniband.lanes", "2", IB),
+        ("infiniband.buffer", "64 KiB", IB),
+        ("infiniband.fc_threshold", "64 B", IB),
+        ("infiniband.fc_interval", "1 us", IB),
+        ("infiniband.sl2vl", "\"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,15\"", IB),
+        ("infiniband.vlarb_high", "\"0:9\"", IB),
+        ("infiniband.vlarb_low", "\"0:9\"", IB),
+        ("infiniband.high_limit", "3", IB),
+        ("infiniband.input_arbitration", "first-come", IB),
+        ("infiniband.hoq_lifetime", "1 ms", IB_LEAF),
+        ("infiniband.leaf_hoq_lifetime", "1 ms", IB),
+        ("infiniband.routing", "ftree", IB_LEAF),
+        ("infiniband.adaptive", "free", IB),
+        ("infiniband.adaptive_sls", "1", IB_ADAPTIVE),
+        ("infiniband.adaptive_grades", "\"1 KB, 2 KB, 3 KB\"", IB_ADAPTIVE),
+        ("infiniband.binding", "3 us", IB_ADAPTIVE),
+        ("infiniband.shield", "true", IB),
+        ("failure.0.at", "2 us", FAILING),
+        ("failure.0.from", "leaf1", FAILING),
+        ("failure.0.to", "spine1", FAILING),
+        ("failure.0.links", "1", FAILING),
+        ("failure.0.recovery", "1 ms", FAILING),
+        ("traffic.0.sl", "1", IB),
+        ("cc.threshold", "3", IB_A10),
+        ("cc.marking_rate", "3", IB_A10),
+        ("cc.packet_size", "3 B", IB_A10),
+        ("cc.victim_mask", "all", IB_A10),
+        ("cc.ccti_by", "sl", IB_A10),
+        ("cc.ccti_increase", "3", IB_A10),
+        ("cc.ccti_limit", "3", IB_A10),
+        ("cc.ccti_min", "3", IB_A10),
+        ("cc.ccti_timer", "3 us", IB_A10),
+        ("cc.cct", "simula", IB_A10),
         ("output.interval", "2 us", SAMPLE),
         ("output.ports", "[\"switch0\"]", SAMPLE),
         ("output.flows", "[\"all\"]", SAMPLE),
     ]
 }
 
+const IB: &str = "[fabric]\ntechnology = \"infiniband\"\nkind = \"single\"\nendpoints = 8\n[[traffic]]\nkind = \"incast\"\nsenders = 4\n";
+const IB_LEAF: &str = "[fabric]\ntechnology = \"infiniband\"\nendpoints = 8\nleaves = 4\nspines = 2\nparallel_links = 1\n[[traffic]]\nkind = \"permutation\"\n";
+const IB_ADAPTIVE: &str = "[fabric]\ntechnology = \"infiniband\"\nkind = \"single\"\nendpoints = 8\n[infiniband]\nadaptive = \"bounded\"\n[[traffic]]\nkind = \"incast\"\nsenders = 4\n";
+const IB_A10: &str = "[fabric]\ntechnology = \"infiniband\"\nkind = \"single\"\nendpoints = 8\n[cc]\nkind = \"a10\"\n[[traffic]]\nkind = \"incast\"\nsenders = 4\n";
+const FAILING: &str = "[fabric]\nendpoints = 8\nleaves = 2\nspines = 2\nparallel_links = 2\n[[failure]]\nat = \"1 us\"\nfrom = \"leaf0\"\nto = \"spine0\"\n[[traffic]]\nkind = \"permutation\"\n";
 const LINK_FAST: &str = "[fabric]\nleaves = 2\nspines = 2\nparallel_links = 1\nendpoints = 8\nuplink_rate = \"800 Gbps\"\n";
 const FLOWS_FREE: &str =
     "[fabric]\nendpoints = 8\nleaves = 2\nspines = 2\n[[traffic]]\nkind = \"flows\"\nflows = [{ src = 0, dst = 4, size = \"1 MB\" }]\n";

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fabricsim::engine::AdapterChoice;
 use fabricsim::outcome::Outcome;
 
-use crate::scenarios::{LOSSY, PAUSES, try_load};
+use crate::scenarios::{A10, ADAPTIVE, INFINIBAND, LOSSY, PAUSES, try_load};
 use crate::{options, outcome};
 
 /// Key, settings of both runs, the value that makes the difference.
@@ -136,9 +136,47 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("traffic.stride", "", "2"),
 ];
 
+/// The same for keys of InfiniBand, on the InfiniBand scenario.
+const INFINIBAND_KEYS: &[(&str, &str, &str)] = &[
+    ("infiniband.lanes", "infiniband.vlarb_low=0:4", "1"),
+    ("infiniband.buffer", "", "40 KB"),
+    ("infiniband.fc_threshold", "", "16 KB"),
+    ("infiniband.fc_interval", "infiniband.fc_threshold=16 KB", "3 us"),
+    ("infiniband.sl2vl", "", "1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0"),
+    ("infiniband.vlarb_high", "", "none"),
+    ("infiniband.vlarb_low", "infiniband.vlarb_high=none", "0:1,1:200"),
+    ("infiniband.high_limit", "", "255"),
+    ("infiniband.input_arbitration", "", "first-come"),
+    ("infiniband.hoq_lifetime", "", "12 us"),
+    ("infiniband.leaf_hoq_lifetime", "", "12 us"),
+    ("infiniband.routing", "", "ftree"),
+    ("infiniband.adaptive", "transport.recovery=out-of-order", "free"),
+    ("infiniband.adaptive_sls", ADAPTIVE, "0"),
+    ("infiniband.adaptive_grades", ADAPTIVE, "1280 B, 2560 B, 5120 B"),
+    ("infiniband.binding", "transport.recovery=out-of-order;infiniband.adaptive=bounded", "100 us"),
+    ("infiniband.shield", "failure.0.at=30 us", "true"),
+    ("failure.at", "failure.0.links=1", "40 us"),
+    ("failure.from", "failure.0.links=1", "leaf1"),
+    ("failure.to", "failure.0.links=1", "spine1"),
+    ("failure.links", "fabric.parallel_links=2;failure.0.at=30 us", "1"),
+    ("failure.recovery", "failure.0.links=1", "50 us"),
+    ("traffic.sl", "", "0"),
+    ("cc.threshold", A10, "1"),
+    ("cc.marking_rate", A10, "9"),
+    ("cc.packet_size", A10, "9000 B"),
+    ("cc.victim_mask", A10, "all"),
+    ("cc.ccti_by", A10, "sl"),
+    ("cc.ccti_increase", A10, "4"),
+    ("cc.ccti_limit", A10, "3"),
+    ("cc.ccti_min", A10, "20"),
+    ("cc.ccti_timer", A10, "2 us"),
+    ("cc.cct", A10, "simula"),
+];
+
 /// Keys that this scenario cannot show, and where they are shown.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("scenario.name", "names results"),
+    ("fabric.technology", "the InfiniBand scenario"),
     ("fabric.rails", "rail fabrics: the ring below"),
     ("fabric.rail_only", "refuses traffic between rails: tests of src/scenario"),
     ("fabric.topology", "graph fabrics: tests/ns3.rs"),
@@ -184,22 +222,23 @@ fn reference_keys() -> BTreeSet<String> {
     keys
 }
 
-fn result(settings: &[&str]) -> Result<Outcome, String> {
-    let case = try_load("", settings).map_err(|e| e.to_string())?;
+fn result(text: &str, settings: &[&str]) -> Result<Outcome, String> {
+    let case = try_load(text, settings).map_err(|e| e.to_string())?;
     Ok(outcome(&case, &options(AdapterChoice::BuiltIn, 1, None)))
 }
 
 #[test]
 fn every_key_changes_an_outcome() {
     let mut silent = Vec::new();
-    for (key, both, value) in KEYS {
+    let ethernet = KEYS.iter().map(|k| ("", k));
+    for (text, (key, both, value)) in ethernet.chain(INFINIBAND_KEYS.iter().map(|k| (INFINIBAND, k))) {
         let path = match key.split_once('.').expect("section and key") {
             ("class", k) => format!("class.data.{k}"),
-            (list @ ("link" | "traffic"), k) => format!("{list}.0.{k}"),
+            (list @ ("link" | "traffic" | "failure"), k) => format!("{list}.0.{k}"),
             _ => (*key).to_owned(),
         };
         let change = format!("{path}={value}");
-        match (result(&[both]), result(&[both, &change])) {
+        match (result(text, &[both]), result(text, &[both, &change])) {
             (Ok(without), Ok(with)) if without != with => {}
             (Ok(_), Ok(_)) => silent.push(format!("{key} changes nothing")),
             (Err(e), _) | (_, Err(e)) => silent.push(format!("{key}: {e}")),
@@ -210,7 +249,8 @@ fn every_key_changes_an_outcome() {
 
 #[test]
 fn every_key_of_the_reference_is_accounted_for() {
-    let known: BTreeSet<String> = KEYS.iter().map(|k| k.0.to_owned()).chain(ELSEWHERE.iter().map(|k| k.0.to_owned())).collect();
+    let known: BTreeSet<String> =
+        KEYS.iter().chain(INFINIBAND_KEYS).map(|k| k.0.to_owned()).chain(ELSEWHERE.iter().map(|k| k.0.to_owned())).collect();
     let keys: BTreeSet<String> = reference_keys().into_iter().filter(|k| !k.starts_with("traffic.flows.")).collect();
     let missing: Vec<_> = keys.difference(&known).collect();
     let unknown: Vec<_> = known.difference(&keys).collect();

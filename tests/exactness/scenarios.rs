@@ -56,12 +56,69 @@ shift = 5
 size = "100 KB"
 "#;
 
+/// The same traffic on an InfiniBand fabric of two lanes with small buffers.
+pub const INFINIBAND: &str = r#"
+[fabric]
+technology = "infiniband"
+kind = "leaf-spine"
+endpoints = 16
+leaves = 4
+spines = 2
+endpoints_per_leaf = 4
+parallel_links = 1
+link_rate = "100 Gbps"
+[infiniband]
+lanes = 2
+buffer = "20 KB"
+vlarb_high = "0:40"
+[transport]
+rto = "200 us"
+[[traffic]]
+name = "incast"
+kind = "incast"
+receiver = 0
+senders = 8
+stride = 1
+size = "200 KB"
+sl = 1
+[[traffic]]
+name = "background"
+kind = "permutation"
+shift = 5
+size = "100 KB"
+"#;
+
+pub const A10: &str = "cc.kind=a10;cc.marking_rate=1;cc.ccti_timer=20 us";
+pub const ADAPTIVE: &str = "infiniband.adaptive=free;transport.recovery=out-of-order";
 pub const LOSSY: &str = "class.data.lossless=false;switch.buffer=400 KB;switch.alpha_lossy=1/4;cc.kind=none";
 pub const PAUSES: &str = "class.data.ecn=false;switch.buffer=700 KB;switch.headroom=40 KB;cc.kind=none";
 pub const HPCC: &str = "compat.grain=1 ns;compat.ack_ignores_pause=true;compat.eager_start=true;compat.tie_by_flow=true;compat.hpcc_wakeup=true;cc.cnp_mode=ack-flag";
 
 /// Name, text that replaces the base (or nothing), settings separated by semicolons.
 const NAMED: &[(&str, &str, &[&str])] = &[
+    ("infiniband", INFINIBAND, &[]),
+    ("infiniband, annex A10", INFINIBAND, &[A10]),
+    (
+        "infiniband, annex A10 by service level, CNPs",
+        INFINIBAND,
+        &[A10, "cc.ccti_by=sl;cc.cnp_mode=packet;cc.cnp_interval=2 us;cc.victim_mask=all"],
+    ),
+    ("infiniband, lifetimes end", INFINIBAND, &["infiniband.hoq_lifetime=12 us;infiniband.leaf_hoq_lifetime=20 us"]),
+    ("infiniband, adaptive", INFINIBAND, &[ADAPTIVE]),
+    (
+        "infiniband, bounded, by grade",
+        INFINIBAND,
+        &[ADAPTIVE, "infiniband.adaptive=bounded;infiniband.adaptive_grades=1280 B, 2560 B, 5120 B"],
+    ),
+    (
+        "infiniband, first come, store and forward",
+        INFINIBAND,
+        &["infiniband.input_arbitration=first-come;switch.cut_through=false;infiniband.high_limit=2"],
+    ),
+    ("infiniband, losses", INFINIBAND, &["fabric.loss=0.01;transport.recovery=selective-repeat;infiniband.fc_threshold=64 B"]),
+    ("infiniband, a link fails", INFINIBAND, &["failure.0.recovery=100 us"]),
+    ("infiniband, switches route around a failure", INFINIBAND, &["infiniband.shield=true;failure.0.at=20 us"]),
+    ("a link fails", "", &["failure.0.recovery=100 us"]),
     ("incast", "", &[]),
     ("one byte", "", &["traffic.0.size=1 B;traffic.1.size=1 B"]),
     ("pfc storm", "", &[PAUSES]),
@@ -255,6 +312,9 @@ pub fn try_load(text: &str, lists: &[&str]) -> Result<Case, Error> {
     }
     if settings.iter().any(|(k, _)| k.starts_with("link.0.")) {
         text.push_str("[[link]]\nfrom = \"leaf0\"\nto = \"spine0\"\n");
+    }
+    if settings.iter().any(|(k, _)| k.starts_with("failure.0.")) {
+        text.push_str("[[failure]]\nat = \"30 us\"\nfrom = \"leaf0\"\nto = \"spine0\"\n");
     }
     load_text(Path::new("exactness.toml"), &text, &settings).map(|plan| plan.case)
 }
