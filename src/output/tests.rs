@@ -53,11 +53,11 @@ fn flows_csv_has_these_bytes() {
     let expected = "\
 flow_id,group,src,dst,priority,size_bytes,status,start_ps,receive_ps,finish_ps,fct_ps,ideal_fct_ps,slowdown,\
 goodput_gbps,tx_packets,retx_packets,received_packets,packet_seq_err,local_ack_timeout_err,out_of_sequence,\
-duplicate_request,np_ecn_marked_roce_packets,np_cnp_sent,rp_cnp_handled,end_rate_kbps,end_alpha
-3,bulk,h0,h1,3,5000,done,0,1990000,2000000,2000000,1000000,2.000000,20.000000,10,3,10,0,0,0,0,2,2,1,100000000,0.500000000
-7,\"web, fast\",h0,h1,3,10000,done,0,990000,1000000,1000000,800000,1.250000,80.000000,10,0,10,0,0,0,0,2,2,1,100000000,0.500000000
-8,bulk,h0,h1,3,10000,running,0,,,,800000,,,10,0,10,0,0,0,0,2,2,1,100000000,0.500000000
-9,\"web, fast\",h1,h0,3,10000,failed,0,,1500000,,800000,,,10,0,10,0,7,0,0,2,2,1,100000000,0.500000000
+duplicate_request,np_ecn_marked_roce_packets,np_cnp_sent,rp_cnp_handled,end_rate_kbps,end_alpha,end_ccti,max_ccti
+3,bulk,h0,h1,3,5000,done,0,1990000,2000000,2000000,1000000,2.000000,20.000000,10,3,10,0,0,0,0,2,2,1,100000000,0.500000000,0,0
+7,\"web, fast\",h0,h1,3,10000,done,0,990000,1000000,1000000,800000,1.250000,80.000000,10,0,10,0,0,0,0,2,2,1,100000000,0.500000000,0,0
+8,bulk,h0,h1,3,10000,running,0,,,,800000,,,10,0,10,0,0,0,0,2,2,1,100000000,0.500000000,0,0
+9,\"web, fast\",h1,h0,3,10000,failed,0,,1500000,,800000,,,10,0,10,0,7,0,0,2,2,1,100000000,0.500000000,0,0
 ";
     assert_eq!(read(&written.folder, FLOWS_CSV), expected);
 }
@@ -69,12 +69,12 @@ fn ports_and_links_csv_have_these_bytes() {
     let ports = read(&written.folder, PORTS_CSV);
     let lines: Vec<&str> = ports.lines().collect();
     assert_eq!(lines.len(), 1 + 4 * 2);
-    assert_eq!(lines[1], "h0/p0,endpoint,pfc,1,64,0,0,0,0,0,0,0,0,0,0,0,0.000,0");
-    assert_eq!(lines[2], "h0/p0,endpoint,prio3,10,10000,0,0,0,0,2,1,300000,0,0,0,0,0.000,0");
-    assert_eq!(lines[6], "sw0/p0,switch,prio3,0,0,10,10000,2,1,0,0,0,0,1,1000,0,0.000,900");
-    assert_eq!(lines[8], "sw0/p1,switch,prio3,10,10000,0,0,0,0,0,0,0,5,0,0,4000,1500.500,0");
+    assert_eq!(lines[1], "h0/p0,endpoint,pfc,1,64,0,0,0,0,0,0,0,0,0,0,0,0.000,0,0,0,0,0");
+    assert_eq!(lines[2], "h0/p0,endpoint,prio3,10,10000,0,0,0,0,2,1,300000,0,0,0,0,0.000,0,0,0,0,0");
+    assert_eq!(lines[6], "sw0/p0,switch,prio3,0,0,10,10000,2,1,0,0,0,0,1,1000,0,0.000,900,0,0,0,0");
+    assert_eq!(lines[8], "sw0/p1,switch,prio3,10,10000,0,0,0,0,0,0,0,5,0,0,4000,1500.500,0,0,0,0,0");
     let links = read(&written.folder, LINKS_CSV);
-    assert_eq!(links.lines().nth(1), Some("h0/p0,sw0/p0,endpoint,100000000,11,10064,10284,822720,0.411360,1"));
+    assert_eq!(links.lines().nth(1), Some("h0/p0,sw0/p0,endpoint,100000000,11,10064,10284,822720,0.411360,1,,,,,,,"));
 }
 
 #[test]

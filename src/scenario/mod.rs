@@ -61,7 +61,9 @@ pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Plan, Error> 
 /// As [`load`].
 pub fn load_text(path: &Path, text: &str, overrides: &[(String, String)]) -> Result<Plan, Error> {
     let mut doc = Doc::parse(path, text)?;
-    for (key, value) in overrides.iter().filter(|(k, _)| matches!(k.trim(), "scenario.profile" | "cc.profile" | "ecn.profile")) {
+    for (key, value) in
+        overrides.iter().filter(|(k, _)| matches!(k.trim(), "scenario.profile" | "cc.profile" | "ecn.profile" | "fabric.technology"))
+    {
         doc.set(key.trim(), value)?;
     }
     underlay_presets(&mut doc)?;

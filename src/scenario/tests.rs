@@ -385,7 +385,7 @@ fn settings_that_matter() -> Vec<(&'static str, &'static str, &'static str)> {
         ("cc.threshold", "3", IB_A10),
         ("cc.marking_rate", "3", IB_A10),
         ("cc.packet_size", "3 B", IB_A10),
-        ("cc.victim_mask", "all", IB_A10),
+        ("cc.victim_mask", "none", IB_A10),
         ("cc.ccti_by", "sl", IB_A10),
         ("cc.ccti_increase", "3", IB_A10),
         ("cc.ccti_limit", "3", IB_A10),
@@ -399,7 +399,7 @@ fn settings_that_matter() -> Vec<(&'static str, &'static str, &'static str)> {
 }
 
 const IB: &str = "[fabric]\ntechnology = \"infiniband\"\nkind = \"single\"\nendpoints = 8\n[[traffic]]\nkind = \"incast\"\nsenders = 4\n";
-const IB_LEAF: &str = "[fabric]\ntechnology = \"infiniband\"\nendpoints = 8\nleaves = 4\nspines = 2\nparallel_links = 1\n[[traffic]]\nkind = \"permutation\"\n";
+const IB_LEAF: &str = "[fabric]\ntechnology = \"infiniband\"\nendpoints = 15\nleaves = 5\nspines = 2\nparallel_links = 1\n[[traffic]]\nkind = \"permutation\"\n";
 const IB_ADAPTIVE: &str = "[fabric]\ntechnology = \"infiniband\"\nkind = \"single\"\nendpoints = 8\n[infiniband]\nadaptive = \"bounded\"\n[[traffic]]\nkind = \"incast\"\nsenders = 4\n";
 const IB_A10: &str = "[fabric]\ntechnology = \"infiniband\"\nkind = \"single\"\nendpoints = 8\n[cc]\nkind = \"a10\"\n[[traffic]]\nkind = \"incast\"\nsenders = 4\n";
 const FAILING: &str = "[fabric]\nendpoints = 8\nleaves = 2\nspines = 2\nparallel_links = 2\n[[failure]]\nat = \"1 us\"\nfrom = \"leaf0\"\nto = \"spine0\"\n[[traffic]]\nkind = \"permutation\"\n";

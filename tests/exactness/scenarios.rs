@@ -103,7 +103,11 @@ const NAMED: &[(&str, &str, &[&str])] = &[
         INFINIBAND,
         &[A10, "cc.ccti_by=sl;cc.cnp_mode=packet;cc.cnp_interval=2 us;cc.victim_mask=all"],
     ),
-    ("infiniband, lifetimes end", INFINIBAND, &["infiniband.hoq_lifetime=12 us;infiniband.leaf_hoq_lifetime=20 us"]),
+    (
+        "infiniband, lifetimes end",
+        INFINIBAND,
+        &["infiniband.hoq_lifetime=500 ns;infiniband.leaf_hoq_lifetime=300 ns;infiniband.high_limit=255"],
+    ),
     ("infiniband, adaptive", INFINIBAND, &[ADAPTIVE]),
     (
         "infiniband, bounded, by grade",
