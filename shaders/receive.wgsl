@@ -59,7 +59,7 @@ fn take_data(c: ptr<function, Ctx>, port: u32, packet: vec4<u32>, now: u32) {
     }
     flows[f].rcv_nxt = next;
     flows[f].nak_for = NIL;
-    let since = flows[f].since_ack + 1u;
+    let since = flows[f].since_ack + next - expected;
     flows[f].since_ack = since;
     let whole = next == flows[f].n_packets;
     if (whole && flows[f].received == 0u) { finish_receiving(c, f, at); }

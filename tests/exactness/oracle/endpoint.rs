@@ -109,7 +109,7 @@ impl Oracle<'_> {
                 flow.rcv_nxt += 1;
             }
             flow.nak = None;
-            flow.since_ack += 1;
+            flow.since_ack += flow.rcv_nxt - k;
             let whole = flow.rcv_nxt == self.case.flows[f].n_packets;
             if whole && flow.out.receive_ps.is_none() {
                 flow.out.receive_ps = Some(now);
