@@ -3,7 +3,8 @@
 //! # The way of the data
 //!
 //! 1. [`scenario::load`] reads a TOML file, checks every key and builds a [`plan::Plan`]: [`fabric`] wires nodes, ports and routes,
-//!    [`workload`] makes flows. What is left is a [`case::Case`]: integers only.
+//!    [`workload`] makes flows. What is left is a [`case::Case`]: integers only. For InfiniBand
+//!    [`subnet`] fills the forwarding tables.
 //! 2. [`engine::run`] packs the case into device buffers (`state::layout`), whose records are those of `shaders/types.wgsl`, and runs
 //!    windows on a device: `engine::gpu` (wgpu) or `engine::native` (the same kernels, translated by `build.rs`).
 //! 3. `state::readout` turns the buffers into an [`outcome::Outcome`] and checks that no frame appeared or vanished.
@@ -27,9 +28,11 @@
 //!
 //! # Where to add
 //!
-//! * A congestion control: its rules in `src/model.md`, a [`case::Reaction`], the code in `shaders/reaction.wgsl`, parameters in
+//! * A congestion control: its rules in `src/model.md`, a [`case::Reaction`], the code in `shaders/reaction.wgsl` or
+//!   `shaders/injection.wgsl` (annex A10), parameters in
 //!   `Params` (`shaders/types.wgsl`) and `state::layout`, keys in `scenario`.
 //! * A topology: a wiring in `fabric::build` and its keys in `scenario`.
+//! * A routing engine of InfiniBand: a variant of [`subnet::Engine`] and its word in `scenario::keys_infiniband`.
 //! * An importer: a module of [`import`] that writes a scenario.
 
 pub mod bench;

@@ -128,7 +128,9 @@ pub(crate) fn tables(sec: &Sec<'_>, nodes: &[NodeSpec], ports: &[PortSpec]) -> R
 fn adaptive(sec: &Sec<'_>) -> Result<Adaptive, InputError> {
     let kind = sec.word("adaptive")?;
     if kind == "off" {
-        return Ok(Adaptive::default());
+        // Rerouting keeps a destination on its new port, so that its packets stay in order.
+        let binding_ps = if sec.flag("shield")? { sec.num("binding")? } else { 0 };
+        return Ok(Adaptive { binding_ps, ..Adaptive::default() });
     }
     let text = sec.text("adaptive_sls")?;
     let sls = if text == "all" {

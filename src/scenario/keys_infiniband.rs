@@ -96,7 +96,7 @@ pub(crate) const INFINIBAND: &[Key] = &[
         "shield",
         Kind::Flag,
         "false",
-        "Switches route around a port that is down without waiting for the subnet manager.",
+        "Switches route around a port that is down without waiting for the subnet manager; a destination keeps its new port as `binding` says.",
         "NVIDIA opensm: on",
     ),
 ];

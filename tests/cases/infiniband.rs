@@ -7,6 +7,7 @@ use crate::build::{NS, Net, US, flow, index, rules, star, wire, with_flows};
 use crate::differences;
 use fabricsim::case::{A10, Adaptive, Case, Change, CnpMode, Credits, FlowSpec, LaneSpec, NodeKind, PortSpec, Reaction, Recovery, Sl2Vl};
 use fabricsim::outcome::{FlowStatus, Outcome};
+use fabricsim::subnet::{self, Engine, Tables, Wires, credit_loop};
 
 /// Forwarding tables by shortest paths; LID `d` reaches node `d`, the lowest port first.
 fn forwarding(case: &Case) -> (u32, Vec<u8>) {
@@ -225,6 +226,19 @@ fn cyclic_waiting_deadlocks_and_a_lifetime_resolves_it() {
         sent(case, (0..4).map(|i| flow(i, (i + 2) % 4, 400_000, 0)).collect())
     };
     let stuck = simulate(&ring(0));
+    // The circle has a name: the four ports between switches.
+    let case = ring(0);
+    let wires = Wires { nodes: &case.nodes, ports: &case.ports };
+    let credits = case.credits.as_ref().expect("InfiniBand");
+    // Of the tables' cells only those of endpoints, the first ones, are walked.
+    let tables = Tables { n_lids: credits.n_lids, lft: credits.lft.clone() };
+    let mut circle = credit_loop(&wires, &tables, &case.routes.switch_row).expect("a credit loop");
+    circle.sort_unstable();
+    let mut between: Vec<u32> = (4..8).map(|n| case.nodes[n].first_port).flat_map(|first| (0..3).map(move |p| first + p)).collect();
+    between.retain(|p| circle.contains(p));
+    assert_eq!((circle.len(), &circle), (4, &between));
+    let routed = |engine| credit_loop(&wires, &subnet::forwarding(&wires, engine).expect("fits"), &case.routes.switch_row);
+    assert_eq!(routed(Engine::UpDown), None);
     assert!(stuck.flows.iter().any(|f| f.status == FlowStatus::Running), "deadlock");
     let o = simulate(&ring(50 * US));
     assert!(o.queues.iter().map(|q| q.hoq_drop_packets).sum::<u64>() > 0, "lifetimes end");
