@@ -31,18 +31,28 @@ fn free_blocks(c: ptr<function, Ctx>, port: u32, class_ix: u32, blocks: u32, now
   lanes[q].used -= blocks;
   let owed = lanes[q].owed + blocks;
   lanes[q].owed = owed;
+  var at = now;
   if (owed >= params[s].fc_threshold) {
     wires[port].pending |= bit;
     wires[port].due &= ~bit;
   } else if (((wires[port].pending | wires[port].due) & bit) == 0u) {
     wires[port].due |= bit;
-    lanes[q].fc_due = now + params[s].fc_interval;
+    at = now + params[s].fc_interval;
+    lanes[q].fc_due = at;
   }
   if (nodes[(*c).node].mask_off != NIL) {
-    mark_busy(c, port);
     ports[port].gate = now;
-    reschedule(c, port);
+    wake_port(c, port, at);
   }
+}
+
+// Looks at a port of a switch once it is free, at `at` or later.
+fn wake_port(c: ptr<function, Ctx>, port: u32, at: u32) {
+  mark_busy(c, port);
+  let start = max(at, ports[port].busy);
+  if (start >= ports[port].sched) { return; }
+  ports[port].sched = start;
+  if (start < (*c).end) { heap_push(c, vec4<u32>(start, EVENT_EGRESS | port, port, 0u)); }
 }
 
 // Earliest deadline of a port, INF if none.

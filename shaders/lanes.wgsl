@@ -297,7 +297,130 @@ fn arrive_lane(c: ptr<function, Ctx>, port: u32, now: u32) -> bool {
   }
   packet.x = now + cut_through_wait(c, port, way.port, size);
   join_lane(c, way.port, class_ix, packet, port, class_in, now);
-  if (eager) { port_event(c, way.port, now); }
-  reschedule(c, way.port);
+  // It may start at once, before later events of this instant: the next thing to be done.
+  if (eager) { (*c).eager = way.port; }
+  wake_port(c, way.port, packet.x);
+  let hoq = wires[way.port].hoq;
+  if (any(hoq != vec2<u32>())) { wake_busy_port(c, way.port, near((*c).base, add64(far(c, now), hoq))); }
   return true;
+}
+
+// Looks at a port at `at`, busy or not.
+fn wake_busy_port(c: ptr<function, Ctx>, port: u32, at: u32) {
+  if (at >= ports[port].sched) { return; }
+  ports[port].sched = at;
+  if (at < (*c).end) { heap_push(c, vec4<u32>(at, EVENT_EGRESS | port, port, 0u)); }
+}
+
+// The ports whose masks say that they have something to do.
+fn schedule_lanes(c: ptr<function, Ctx>) {
+  let n = (*c).node;
+  let words = nodes[n].mask_words;
+  let egress = nodes[n].mask_off + EGRESS * words;
+  for (var w = 0u; w < words; w++) {
+    var mask = atomicLoad(&sync[egress + w]);
+    while (mask != 0u) {
+      (*c).work += 1u;
+      let port = nodes[n].first_port + 32u * w + countTrailingZeros(mask);
+      mask &= mask - 1u;
+      let start = next_port_event(c, port);
+      ports[port].sched = start;
+      if (start < (*c).end) { heap_push(c, vec4<u32>(start, EVENT_EGRESS | port, port, 0u)); }
+    }
+  }
+}
+
+// Handles the smallest event of the heap.
+fn handle_lane_event(c: ptr<function, Ctx>) {
+  let event = pool[nodes[(*c).node].heap_off];
+  let now = event.x;
+  let port = event.z;
+  let kind = event.y & EVENT_KIND;
+  (*c).eager = NIL;
+  var due = NIL;
+  if (kind == EVENT_EGRESS) {
+    heap_pop(c);
+    if (ports[port].sched != now) { return; }
+    due = port;
+  } else if (kind == EVENT_PFC) {
+    take_control(c, port, now);
+    (*c).last = max((*c).last, now);
+    replace_event(c, pfc_time(port), EVENT_PFC | port, port);
+    wake_port(c, port, now);
+  } else {
+    if (!arrive_lane(c, port, now)) { return; }
+    // What the arrival added orders behind it: it is still the smallest entry.
+    replace_event(c, arrival_time(port), arrival_key(c, port), port);
+    due = (*c).eager;
+  }
+  if (due == NIL) { return; }
+  ports[due].sched = INF;
+  var start = next_port_event(c, due);
+  if (start <= now || kind != EVENT_EGRESS) {
+    if (!port_event(c, due, now)) { return; }
+    start = next_port_event(c, due);
+  }
+  if (start < ports[due].sched) {
+    ports[due].sched = start;
+    if (start < (*c).end) { heap_push(c, vec4<u32>(start, EVENT_EGRESS | due, due, 0u)); }
+  }
+}
+
+// Puts the next event of the same kind in place of the smallest one, if it comes in this window.
+fn replace_event(c: ptr<function, Ctx>, at: u32, key: u32, port: u32) {
+  if (at < (*c).end) { heap_replace(c, vec4<u32>(at, key, port, 0u)); } else { heap_pop(c); }
+}
+
+// Clears masks of idle ports and finds the next event.
+fn finish_lanes(c: ptr<function, Ctx>) {
+  let n = (*c).node;
+  let words = nodes[n].mask_words;
+  let kept = nodes[n].mask_off + KEPT * words;
+  let egress = nodes[n].mask_off + EGRESS * words;
+  var next = INF;
+  for (var w = 0u; w < words; w++) {
+    var mask = atomicLoad(&sync[egress + w]);
+    while (mask != 0u) {
+      (*c).work += 1u;
+      let i = countTrailingZeros(mask);
+      mask &= mask - 1u;
+      let port = nodes[n].first_port + 32u * w + i;
+      if ((*c).work > turn.budget) { return; }
+      let start = next_port_event(c, port);
+      if (start == INF && ports[port].nonempty == 0u) {
+        atomicStore(&sync[egress + w], atomicLoad(&sync[egress + w]) & ~(1u << i));
+        ports[port].sched = INF;
+      }
+      next = min(next, start);
+    }
+    next = min(next, next_arrivals(c, kept + w, nodes[n].first_port + 32u * w));
+  }
+  atomicStore(&sync[clock_word(NEXT, n)], next);
+  nodes[n].unfinished = 0u;
+}
+
+// One invocation per switch and window, for those of InfiniBand: all events are in the heap.
+@compute @workgroup_size(64)
+fn step_lanes(@builtin(global_invocation_id) gid: vec3<u32>) {
+  let n = gid.x + turn.n_endpoints;
+  if (n >= turn.n_nodes) { return; }
+  if (is_quiet(n) || !has_credits(nodes[n].scenario)) { return; }
+  var c = open_window(n);
+  if (c.notified != 0u) { merge_inbox(&c); }
+  if (c.next >= c.end) { return; }
+  atomicStore(&sync[clock_word(ACTIVE, n)], 1u);
+  gather(&c);
+  nodes[n].unfinished = 1u;
+  schedule_lanes(&c);
+  // As in `step_switches`.
+  c.work = 0u;
+  while (c.heap > 0u && c.stalled == 0u) {
+    if (c.work > turn.budget) { c.stalled = 1u; }
+    else {
+      c.work += 2u;
+      handle_lane_event(&c);
+    }
+  }
+  if (c.stalled == 0u) { finish_lanes(&c); }
+  close_window(&c);
 }

@@ -5,7 +5,6 @@
 
 // Near time at which `port` can start its next frame; INF if none.
 fn next_start(c: ptr<function, Ctx>, port: u32) -> u32 {
-  if (has_credits((*c).scenario)) { return next_port_event(c, port); }
   var todo = ports[port].nonempty & ~ports[port].paused;
   if (todo == 0u) { return INF; }
   var ready = INF;
@@ -60,7 +59,6 @@ fn choose(c: ptr<function, Ctx>, port: u32, now: u32) -> u32 {
 
 // Starts the next frame of `port` at `now`. Returns false (stalled) if its ring is full.
 fn transmit(c: ptr<function, Ctx>, port: u32, now: u32) -> bool {
-  if (has_credits((*c).scenario)) { return port_event(c, port, now); }
   // A PFC frame that waits is served first.
   if (!can_send(c, port, select(1u, 0u, (ports[port].nonempty & 1u) != 0u))) { return false; }
   let class_ix = choose(c, port, now);
@@ -300,12 +298,28 @@ fn handle_event(c: ptr<function, Ctx>) {
     if (nodes[(*c).node].ordered != 0u) { reschedule(c, port); }
     return;
   }
-  if (has_credits((*c).scenario)) {
-    if (!arrive_lane(c, port, now)) { return; }
-  } else if (!arrive(c, port, now)) { return; }
+  if (!arrive(c, port, now)) { return; }
   // Events that the arrival added are egress decisions, which order behind it: it is still the smallest entry.
   let at = arrival_time(port);
   if (at < (*c).end) { heap_replace(c, vec4<u32>(at, arrival_key(c, port), port, 0u)); } else { heap_pop(c); }
+}
+
+// Earliest arrival on the ports in a word of the ingress mask, which start at `first`; takes out those that expect nothing.
+fn next_arrivals(c: ptr<function, Ctx>, word: u32, first: u32) -> u32 {
+  let known = atomicLoad(&sync[word]);
+  var still = known;
+  var mask = known;
+  var next = INF;
+  while (mask != 0u) {
+    (*c).work += 1u;
+    let i = countTrailingZeros(mask);
+    mask &= mask - 1u;
+    let at = min(arrival_time(first + i), pfc_time(first + i));
+    if (at == INF) { still &= ~(1u << i); }
+    next = min(next, at);
+  }
+  if (still != known) { atomicStore(&sync[word], still); }
+  return next;
 }
 
 // Sends what is left to send in the window, clears masks of idle ports, finds the next event.
@@ -333,18 +347,7 @@ fn finish_window(c: ptr<function, Ctx>) {
       next = min(next, start);
     }
     if (still != waiting) { atomicStore(&sync[egress + w], still); }
-    let known = atomicLoad(&sync[kept + w]);
-    still = known;
-    mask = known;
-    while (mask != 0u) {
-      (*c).work += 1u;
-      let i = countTrailingZeros(mask);
-      mask &= mask - 1u;
-      let port = nodes[n].first_port + 32u * w + i;
-      let at = min(arrival_time(port), pfc_time(port));
-      if (at == INF) { still &= ~(1u << i); } else { next = min(next, at); }
-    }
-    if (still != known) { atomicStore(&sync[kept + w], still); }
+    next = min(next, next_arrivals(c, kept + w, nodes[n].first_port + 32u * w));
   }
   atomicStore(&sync[clock_word(NEXT, n)], next);
   nodes[n].unfinished = 0u;
@@ -354,13 +357,13 @@ fn finish_window(c: ptr<function, Ctx>) {
 fn step_switches(@builtin(global_invocation_id) gid: vec3<u32>) {
   let n = gid.x + turn.n_endpoints;
   if (n >= turn.n_nodes) { return; }
-  if (is_quiet(n)) { return; }
+  if (is_quiet(n) || has_credits(nodes[n].scenario)) { return; }
   var c = open_window(n);
   if (c.notified != 0u) { merge_inbox(&c); }
   if (c.next >= c.end) { return; }
   atomicStore(&sync[clock_word(ACTIVE, n)], 1u);
   let incoming = gather(&c);
-  if (nodes[n].unfinished == 0u) { nodes[n].ordered = select(1u, 0u, !has_credits(c.scenario) && is_calm(&c, incoming)); }
+  if (nodes[n].unfinished == 0u) { nodes[n].ordered = select(1u, 0u, is_calm(&c, incoming)); }
   nodes[n].unfinished = 1u;
   if (nodes[n].ordered != 0u) { schedule_egress(&c); }
   // The set-up above is bounded by the number of ports; from here on the budget counts, so that every dispatch gets on.

@@ -444,4 +444,5 @@ struct Ctx {
   last: u32,        // near time of the last event handled
   next: u32,        // near time of the node's next event, as the window opens
   notified: u32,    // 1: something was sent here in the window before
+  eager: u32,       // InfiniBand: port that acts next, at the instant of the event before; NIL = none
 }

@@ -1,6 +1,6 @@
 //! Adapters of wgpu: the kernels as compute pipelines.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::engine::AdapterInfo;
@@ -20,15 +20,25 @@ const MOST_WINDOWS: u32 = 4096;
 const WORKGROUP: u32 = 64;
 const MOST_WORKGROUPS: u32 = 65_535;
 
-/// The kernels of a window, in order, and what each one has an invocation for.
-const WINDOW: [&str; 3] = ["step_endpoints", "step_switches", "advance_clock"];
+/// Work between windows, of which the kernels are bound beside those of a window.
+const UPKEEP: [Upkeep; 2] = [Upkeep::Rebase, Upkeep::Settle];
+
+/// The kernels of a window, in order, with the number of invocations of each.
+fn window(layout: &Layout) -> Vec<(&'static str, u32)> {
+    let n_switches = layout.n_nodes - layout.n_endpoints;
+    let technologies = [("step_switches", layout.ethernet), ("step_lanes", layout.infiniband)];
+    let switches = technologies.into_iter().filter(|(_, used)| *used).map(|(name, _)| (name, n_switches));
+    std::iter::once(("step_endpoints", layout.n_endpoints)).chain(switches).chain([("advance_clock", layout.n_nodes)]).collect()
+}
 
 /// An open adapter with its pipelines; opened once a process, as compiling takes seconds.
 struct Gpu {
     info: AdapterInfo,
     device: wgpu::Device,
     queue: wgpu::Queue,
-    pipelines: Vec<wgpu::ComputePipeline>,
+    module: wgpu::ShaderModule,
+    /// Compiled when a batch first needs them.
+    pipelines: Vec<OnceLock<wgpu::ComputePipeline>>,
     limits: wgpu::Limits,
 }
 
@@ -103,21 +113,25 @@ impl Gpu {
             label: Some("model"),
             source: wgpu::ShaderSource::Wgsl(kernels::WGSL.into()),
         });
-        let pipelines = kernels::KERNELS.iter().map(|(name, _)| {
-            device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        let pipelines = kernels::KERNELS.iter().map(|_| OnceLock::new()).collect();
+        if let Some(e) = pollster::block_on(scope.pop()) {
+            return Err(Error::Adapter(format!("`{}` does not take the shaders: {e}", info.name)));
+        }
+        Ok(Self { info, device, queue, module, pipelines, limits })
+    }
+
+    fn pipeline(&self, kernel: usize) -> &wgpu::ComputePipeline {
+        self.pipelines[kernel].get_or_init(|| {
+            let name = kernels::KERNELS[kernel].0;
+            self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(name),
                 layout: None,
-                module: &module,
+                module: &self.module,
                 entry_point: Some(name),
                 compilation_options: wgpu::PipelineCompilationOptions::default(),
                 cache: None,
             })
-        });
-        let pipelines = pipelines.collect();
-        if let Some(e) = pollster::block_on(scope.pop()) {
-            return Err(Error::Adapter(format!("`{}` does not take the shaders: {e}", info.name)));
-        }
-        Ok(Self { info, device, queue, pipelines, limits })
+        })
     }
 }
 
@@ -131,7 +145,7 @@ struct Loaded {
     /// Words in use of each buffer.
     n_words: Vec<usize>,
     /// `groups[parity][kernel]`.
-    groups: Vec<Vec<wgpu::BindGroup>>,
+    groups: Vec<Vec<Option<wgpu::BindGroup>>>,
     layout: Layout,
 }
 
@@ -183,7 +197,7 @@ impl GpuDevice {
     }
 
     /// Bind groups of all kernels at a parity.
-    fn bind(&self, buffers: &[wgpu::Buffer], layout: &Layout, parity: u32) -> Vec<wgpu::BindGroup> {
+    fn bind(&self, buffers: &[wgpu::Buffer], layout: &Layout, parity: u32) -> Vec<Option<wgpu::BindGroup>> {
         let gpu = &self.gpu;
         let budget = if gpu.info.kind == "gpu" { BUDGET } else { SOFTWARE_BUDGET };
         let uniform = gpu.device.create_buffer(&wgpu::BufferDescriptor {
@@ -193,16 +207,21 @@ impl GpuDevice {
             mapped_at_creation: false,
         });
         gpu.queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&turn(layout, parity, budget)));
+        let used: Vec<&str> =
+            window(layout).into_iter().chain(UPKEEP.iter().flat_map(|u| u.kernels(layout))).map(|(name, _)| name).collect();
         let group = |(i, (name, bindings)): (usize, &(&str, &[u32]))| {
+            if !used.contains(name) {
+                return None;
+            }
             let entries: Vec<_> = bindings
                 .iter()
                 .map(|b| wgpu::BindGroupEntry { binding: *b, resource: buffers.get(*b as usize).unwrap_or(&uniform).as_entire_binding() })
                 .collect();
-            gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            Some(gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some(name),
-                layout: &gpu.pipelines[i].get_bind_group_layout(0),
+                layout: &gpu.pipeline(i).get_bind_group_layout(0),
                 entries: &entries,
-            })
+            }))
         };
         kernels::KERNELS.iter().enumerate().map(group).collect()
     }
@@ -218,8 +237,8 @@ impl GpuDevice {
                     return Err(Error::Capacity(format!("{invocations} invocations are more than an adapter takes in one dispatch")));
                 }
                 if groups > 0 {
-                    pass.set_pipeline(&self.gpu.pipelines[kernel]);
-                    pass.set_bind_group(0, &loaded.groups[parity][kernel], &[]);
+                    pass.set_pipeline(self.gpu.pipeline(kernel));
+                    pass.set_bind_group(0, loaded.groups[parity][kernel].as_ref(), &[]);
                     pass.dispatch_workgroups(groups, 1, 1);
                 }
             }
@@ -285,10 +304,12 @@ impl Device for GpuDevice {
     fn windows(&mut self) -> Result<u64, Error> {
         let started = Instant::now();
         let layout = &self.loaded()?.layout;
-        let counts = [layout.n_endpoints, layout.n_nodes - layout.n_endpoints, layout.n_nodes];
-        let kernels = [kernel(WINDOW[0])?, kernel(WINDOW[1])?, kernel(WINDOW[2])?];
+        let mut steps = Vec::new();
+        for (name, count) in window(layout) {
+            steps.push((kernel(name)?, count));
+        }
         let n = self.n_windows;
-        self.run((0..n).flat_map(|w| (0..3).map(move |k| (kernels[k], (w % 2) as usize, counts[k]))))?;
+        self.run((0..n).flat_map(|w| steps.iter().map(move |(kernel, count)| (*kernel, (w % 2) as usize, *count))))?;
         let mut word = [0];
         self.read(SYNC, 0, &mut word)?;
         let spent = started.elapsed();

@@ -128,6 +128,28 @@ unsafe fn step_endpoints(cx: &Cx, horizon: u32, from: u32, to: u32) {
     }
 }
 
+/// Steps switches `from..to`, counted from the first one, by the kernel of their case's technology.
+///
+/// # Safety
+/// As for [`Cx`], and no other thread steps these.
+unsafe fn step_switches(cx: &Cx, from: u32, to: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let first = cx.turn.n_endpoints;
+        let owners = clock_words(cx, kernels::OWNER, first + from, first + to);
+        let mut at = from;
+        for run in owners.chunk_by(|a, b| a == b) {
+            let end = at + u32::try_from(run.len()).unwrap_or(0);
+            if kernels::has_credits(cx, run[0]) {
+                kernels::step_lanes(cx, at, end)
+            } else {
+                kernels::step_switches(cx, at, end)
+            }
+            at = end;
+        }
+    }
+}
+
 /// Advances the clocks of nodes `from..to`. Nodes that did nothing are taken together.
 ///
 /// # Safety
@@ -169,7 +191,7 @@ fn share_window(cx: &Cx, next: &AtomicU32, thread: u32, meeting: &Meeting) {
         // SAFETY: the buffers outlive the call, and each node is stepped by one thread.
         unsafe {
             if i < n_switches {
-                kernels::step_switches(cx, i, i + 1);
+                step_switches(cx, i, i + 1);
             } else {
                 let from = (i - n_switches) * CHUNK;
                 step_endpoints(cx, horizon, from, (from + CHUNK).min(cx.turn.n_endpoints));
@@ -201,7 +223,7 @@ fn run_alone(contexts: &[Cx; 2]) -> u64 {
                     step_endpoints(cx, horizon, from, to);
                     from = to;
                 }
-                kernels::step_switches(cx, 0, cx.turn.n_nodes - cx.turn.n_endpoints);
+                step_switches(cx, 0, cx.turn.n_nodes - cx.turn.n_endpoints);
                 advance_clock(cx, 0, cx.turn.n_nodes);
             }
         }

@@ -27,6 +27,10 @@ pub struct Layout {
     pub n_ports: u32,
     /// Flows of all cases.
     pub n_flows: u32,
+    /// Some case is Ethernet.
+    pub ethernet: bool,
+    /// Some case is InfiniBand.
+    pub infiniband: bool,
     /// Queues a port.
     pub queue_stride: u32,
     /// First clock word in `sync`.
@@ -126,7 +130,21 @@ fn number(cases: &[&Case], window_ps: Option<u32>) -> Result<Layout, Error> {
         port += ports;
         flow += flows;
     }
-    Ok(Layout { parts, n_endpoints, n_nodes, n_ports, n_flows, queue_stride, clock_off: 0, first_entry: 0, n_entries: 0 })
+    let infiniband = cases.iter().any(|c| c.credits.is_some());
+    let ethernet = cases.iter().any(|c| c.credits.is_none());
+    Ok(Layout {
+        parts,
+        n_endpoints,
+        n_nodes,
+        n_ports,
+        n_flows,
+        ethernet,
+        infiniband,
+        queue_stride,
+        clock_off: 0,
+        first_entry: 0,
+        n_entries: 0,
+    })
 }
 
 /// Low and high word.
