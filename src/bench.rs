@@ -33,11 +33,38 @@ impl Pattern {
     }
 }
 
-/// A load: 400 Gb/s, MTU 4096, DCQCN, PFC; two tiers up to 1,024 endpoints, three beyond; `bytes` of payload in all.
+/// What the load runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Technology {
+    /// RoCEv2 with PFC and DCQCN.
+    Ethernet,
+    /// One lane with credits, tables by destination modulo uplinks, no congestion control.
+    Infiniband,
+}
+
+impl Technology {
+    /// As in `fabric.technology`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ethernet => "ethernet",
+            Self::Infiniband => "infiniband",
+        }
+    }
+
+    fn sections(self) -> &'static str {
+        match self {
+            Self::Ethernet => "[scenario]\nprofile = \"roce-400g\"\n[fabric]\ntechnology = \"ethernet\"\n",
+            Self::Infiniband => "[infiniband]\nrouting = \"ftree\"\n[fabric]\ntechnology = \"infiniband\"\n",
+        }
+    }
+}
+
+/// A load: 400 Gb/s, MTU 4096; two tiers up to 1,024 endpoints, three beyond; `bytes` of payload in all.
 ///
 /// # Errors
 /// [`Error::Input`] for a number of endpoints that no fabric of 64-port switches has.
-pub fn plan(pattern: Pattern, endpoints: u32, bytes: u64) -> Result<Plan, Error> {
+pub fn plan(technology: Technology, pattern: Pattern, endpoints: u32, bytes: u64) -> Result<Plan, Error> {
     let kind = if endpoints <= 1024 { "leaf-spine" } else { "fat-tree" };
     let senders = match pattern {
         Pattern::Permutation => endpoints,
@@ -49,9 +76,9 @@ pub fn plan(pattern: Pattern, endpoints: u32, bytes: u64) -> Result<Plan, Error>
         Pattern::Incast => format!("receiver = 0\nsenders = {senders}\nstride = 11\n"),
     };
     let text = format!(
-        "[scenario]\nname = \"bench-{name}-{endpoints}\"\nprofile = \"roce-400g\"\n\
-         [fabric]\nkind = \"{kind}\"\nendpoints = {endpoints}\n\
+        "{sections}kind = \"{kind}\"\nendpoints = {endpoints}\n\
          [[traffic]]\nname = \"load\"\nkind = \"{name}\"\nsize = \"{size} B\"\n{pair}",
+        sections = technology.sections(),
         name = pattern.name()
     );
     scenario::load_text(Path::new("bench.toml"), &text, &[])
@@ -74,9 +101,9 @@ pub struct Measured {
 ///
 /// # Errors
 /// As [`plan`] and [`engine::run`].
-pub fn measure(pattern: Pattern, endpoints: u32, bytes: u64, options: &Options) -> Result<Measured, Error> {
+pub fn measure(technology: Technology, pattern: Pattern, endpoints: u32, bytes: u64, options: &Options) -> Result<Measured, Error> {
     let started = Instant::now();
-    let plan = plan(pattern, endpoints, bytes)?;
+    let plan = plan(technology, pattern, endpoints, bytes)?;
     let setup = started.elapsed();
     let started = Instant::now();
     let report = engine::run(&plan.case, options, &mut Silent)?;

@@ -47,6 +47,9 @@ pub struct BenchArgs {
     /// Fabric sizes
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = crate::bench::SIZES)]
     pub endpoints: Vec<u32>,
+    /// One technology instead of both
+    #[arg(long, value_name = "TECHNOLOGY", value_enum)]
+    pub technology: Option<crate::bench::Technology>,
     /// One pattern instead of all
     #[arg(long, value_name = "PATTERN", value_enum)]
     pub pattern: Option<crate::bench::Pattern>,
