@@ -41,8 +41,8 @@ struct Fill<'a> {
     divisor: Vec<usize>,
     /// Destinations that go by a port so far.
     load: Vec<u32>,
-    /// Distances to the leaf of the current destination, and the leaf.
-    far: Option<(usize, Vec<u32>, Vec<u32>)>,
+    /// The leaf of the current destination, and the ports towards it by row of the switch.
+    towards: Option<(usize, Vec<Vec<u32>>)>,
     lft: Vec<u8>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Fill<'a> {
             engine,
             divisor: Vec::new(),
             load: vec![0; wires.ports.len()],
-            far: None,
+            towards: None,
             lft: vec![255; switches.len() * ends.len()],
             ends,
             switches,
@@ -91,43 +91,54 @@ impl<'a> Fill<'a> {
         if !self.wires.is_switch(leaf) {
             return;
         }
-        if self.far.as_ref().is_none_or(|(known, ..)| *known != leaf) {
-            let (down, any) = match self.engine {
-                Engine::UpDown => self.legal_distances(leaf),
-                _ => (Vec::new(), distances(self.wires, &[leaf])),
-            };
-            self.far = Some((leaf, down, any));
-        }
+        let (_, ports) = match self.towards.take().filter(|(known, _)| *known == leaf) {
+            Some(known) => known,
+            None => (leaf, self.ports_towards(leaf)),
+        };
         for row in 0..self.switches.len() {
             let node = self.switches[row];
-            let port = if node == leaf { self.wires.own(node).find(|p| self.wires.beyond(*p) == end) } else { self.choose(node, cell) };
+            let port = if node == leaf {
+                self.wires.own(node).find(|p| self.wires.beyond(*p) == end)
+            } else {
+                self.choose(node, &ports[row], cell)
+            };
             if let Some(port) = port {
                 self.load[port as usize] += 1;
                 let local = u8::try_from(port - self.wires.nodes[node].first_port).unwrap_or(255);
                 self.lft[row * self.ends.len() + cell] = local;
             }
         }
+        self.towards = Some((leaf, ports));
     }
 
-    fn choose(&self, node: usize, cell: usize) -> Option<u32> {
-        let (_, down, far) = self.far.as_ref()?;
-        // On the way down only the distance by ways down counts.
-        let goes_down = self.engine == Engine::UpDown && down[node] != FAR;
-        let by = if goes_down { down } else { far };
-        if by[node] == FAR {
-            return None;
-        }
-        let legal = |port: &u32| {
-            let next = self.wires.beyond(*port);
-            let fits = self.engine != Engine::UpDown || self.is_up(node, next) != goes_down;
-            self.wires.is_switch(next) && fits && by[next] != FAR && by[next] + 1 == by[node]
+    /// Ports that the engine may use towards a leaf, by row of the switch.
+    fn ports_towards(&self, leaf: usize) -> Vec<Vec<u32>> {
+        let (down, any) = match self.engine {
+            Engine::UpDown => self.legal_distances(leaf),
+            _ => (Vec::new(), distances(self.wires, &[leaf])),
         };
-        let ports: Vec<u32> = self.wires.own(node).filter(legal).collect();
+        let of_switch = |node: &usize| {
+            let node = *node;
+            // On the way down only the distance by ways down counts.
+            let goes_down = self.engine == Engine::UpDown && down[node] != FAR;
+            let by = if goes_down { &down } else { &any };
+            let legal = |port: &u32| {
+                let next = self.wires.beyond(*port);
+                let fits = self.engine != Engine::UpDown || self.is_up(node, next) != goes_down;
+                self.wires.is_switch(next) && fits && by[next] != FAR && by[next] + 1 == by[node]
+            };
+            if by[node] == FAR { Vec::new() } else { self.wires.own(node).filter(legal).collect() }
+        };
+        self.switches.iter().map(of_switch).collect()
+    }
+
+    /// One of these ports of a switch for a destination.
+    fn choose(&self, node: usize, ports: &[u32], cell: usize) -> Option<u32> {
         let first = *ports.first()?;
         if self.engine == Engine::FatTree && self.rank[self.wires.beyond(first)] > self.rank[node] {
             return Some(ports[cell / self.divisor[self.rank[node] as usize] % ports.len()]);
         }
-        ports.into_iter().min_by_key(|p| (self.load[*p as usize], *p))
+        ports.iter().copied().min_by_key(|p| (self.load[*p as usize], *p))
     }
 
     /// True if the way from a switch to its neighbour goes up: farther from the endpoints, or at the same rank to the lower number.

@@ -18,7 +18,7 @@ pub fn credit_loop(wires: &Wires<'_>, tables: &Tables, switch_row: &[u32]) -> Op
         let mut way: Vec<(u32, usize)> = vec![(u32::try_from(first).ok()?, 0)];
         state[first] = 1;
         while let Some((port, tried)) = way.last_mut() {
-            let Some(next) = follows[*port as usize].iter().nth(*tried).copied() else {
+            let Some(next) = follows[*port as usize].get(*tried).copied() else {
                 state[*port as usize] = 2;
                 way.pop();
                 continue;
@@ -38,8 +38,10 @@ pub fn credit_loop(wires: &Wires<'_>, tables: &Tables, switch_row: &[u32]) -> Op
 }
 
 /// For each port between switches, the ports that frames go on by behind it.
-fn dependencies(wires: &Wires<'_>, tables: &Tables, switch_row: &[u32]) -> Vec<BTreeSet<u32>> {
-    let mut follows = vec![BTreeSet::new(); wires.ports.len()];
+fn dependencies(wires: &Wires<'_>, tables: &Tables, switch_row: &[u32]) -> Vec<Vec<u32>> {
+    let mut follows: Vec<Vec<u32>> = vec![Vec::new(); wires.ports.len()];
+    // Destination for which a port was passed last.
+    let mut passed = vec![usize::MAX; wires.ports.len()];
     let leaves: BTreeSet<usize> =
         wires.endpoints().into_iter().map(|e| wires.beyond(wires.nodes[e].first_port)).filter(|n| wires.is_switch(*n)).collect();
     let out = |node: usize, cell: usize| {
@@ -47,15 +49,17 @@ fn dependencies(wires: &Wires<'_>, tables: &Tables, switch_row: &[u32]) -> Vec<B
         (local != 255).then(|| wires.nodes[node].first_port + u32::from(local)).filter(|p| wires.is_switch(wires.beyond(*p)))
     };
     for cell in 0..tables.n_lids as usize {
-        let mut passed = BTreeSet::new();
         for leaf in &leaves {
             let mut at = *leaf;
             let mut before = None;
             while let Some(port) = out(at, cell) {
                 if let Some(before) = before {
-                    follows[before as usize].insert(port);
+                    let known: &mut Vec<u32> = &mut follows[before as usize];
+                    if !known.contains(&port) {
+                        known.push(port);
+                    }
                 }
-                if !passed.insert(port) {
+                if std::mem::replace(&mut passed[port as usize], cell) == cell {
                     break;
                 }
                 before = Some(port);
