@@ -95,13 +95,10 @@ impl<'a> Fill<'a> {
             Some(known) => known,
             None => (leaf, self.ports_towards(leaf)),
         };
-        for row in 0..self.switches.len() {
+        for (row, towards) in ports.iter().enumerate() {
             let node = self.switches[row];
-            let port = if node == leaf {
-                self.wires.own(node).find(|p| self.wires.beyond(*p) == end)
-            } else {
-                self.choose(node, &ports[row], cell)
-            };
+            let port =
+                if node == leaf { self.wires.own(node).find(|p| self.wires.beyond(*p) == end) } else { self.choose(node, towards, cell) };
             if let Some(port) = port {
                 self.load[port as usize] += 1;
                 let local = u8::try_from(port - self.wires.nodes[node].first_port).unwrap_or(255);
