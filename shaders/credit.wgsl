@@ -49,10 +49,7 @@ fn free_blocks(c: ptr<function, Ctx>, port: u32, class_ix: u32, blocks: u32, now
 // Looks at a port of a switch once it is free, at `at` or later.
 fn wake_port(c: ptr<function, Ctx>, port: u32, at: u32) {
   mark_busy(c, port);
-  let start = max(at, ports[port].busy);
-  if (start >= ports[port].sched) { return; }
-  ports[port].sched = start;
-  if (start < (*c).end) { heap_push(c, vec4<u32>(start, EVENT_EGRESS | port, port, 0u)); }
+  schedule_port(c, port, max(at, ports[port].busy));
 }
 
 // Earliest deadline of a port, INF if none.

@@ -59,3 +59,15 @@ fn heap_pop(c: ptr<function, Ctx>) {
   (*c).heap = count;
   if (count > 0u) { heap_replace(c, pool[nodes[(*c).node].heap_off + count]); }
 }
+
+// Puts the next event of the same kind in place of the smallest one, if it comes in this window.
+fn replace_event(c: ptr<function, Ctx>, at: u32, key: u32, port: u32) {
+  if (at < (*c).end) { heap_replace(c, vec4<u32>(at, key, port, 0u)); } else { heap_pop(c); }
+}
+
+// Looks at the egress of a port at `at`, unless it is to be looked at sooner: one valid egress event a port is in the heap.
+fn schedule_port(c: ptr<function, Ctx>, port: u32, at: u32) {
+  if (at >= ports[port].sched) { return; }
+  ports[port].sched = at;
+  if (at < (*c).end) { heap_push(c, vec4<u32>(at, EVENT_EGRESS | port, port, 0u)); }
+}

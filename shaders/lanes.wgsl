@@ -301,15 +301,8 @@ fn arrive_lane(c: ptr<function, Ctx>, port: u32, now: u32) -> bool {
   if (eager) { (*c).eager = way.port; }
   wake_port(c, way.port, packet.x);
   let hoq = wires[way.port].hoq;
-  if (any(hoq != vec2<u32>())) { wake_busy_port(c, way.port, near((*c).base, add64(far(c, now), hoq))); }
+  if (any(hoq != vec2<u32>())) { schedule_port(c, way.port, near((*c).base, add64(far(c, now), hoq))); }
   return true;
-}
-
-// Looks at a port at `at`, busy or not.
-fn wake_busy_port(c: ptr<function, Ctx>, port: u32, at: u32) {
-  if (at >= ports[port].sched) { return; }
-  ports[port].sched = at;
-  if (at < (*c).end) { heap_push(c, vec4<u32>(at, EVENT_EGRESS | port, port, 0u)); }
 }
 
 // The ports whose masks say that they have something to do.
@@ -323,9 +316,8 @@ fn schedule_lanes(c: ptr<function, Ctx>) {
       (*c).work += 1u;
       let port = nodes[n].first_port + 32u * w + countTrailingZeros(mask);
       mask &= mask - 1u;
-      let start = next_port_event(c, port);
-      ports[port].sched = start;
-      if (start < (*c).end) { heap_push(c, vec4<u32>(start, EVENT_EGRESS | port, port, 0u)); }
+      ports[port].sched = INF;
+      schedule_port(c, port, next_port_event(c, port));
     }
   }
 }
@@ -360,15 +352,7 @@ fn handle_lane_event(c: ptr<function, Ctx>) {
     if (!port_event(c, due, now)) { return; }
     start = next_port_event(c, due);
   }
-  if (start < ports[due].sched) {
-    ports[due].sched = start;
-    if (start < (*c).end) { heap_push(c, vec4<u32>(start, EVENT_EGRESS | due, due, 0u)); }
-  }
-}
-
-// Puts the next event of the same kind in place of the smallest one, if it comes in this window.
-fn replace_event(c: ptr<function, Ctx>, at: u32, key: u32, port: u32) {
-  if (at < (*c).end) { heap_replace(c, vec4<u32>(at, key, port, 0u)); } else { heap_pop(c); }
+  schedule_port(c, due, start);
 }
 
 // Clears masks of idle ports and finds the next event.
@@ -406,9 +390,7 @@ fn step_lanes(@builtin(global_invocation_id) gid: vec3<u32>) {
   if (n >= turn.n_nodes) { return; }
   if (is_quiet(n) || !has_credits(nodes[n].scenario)) { return; }
   var c = open_window(n);
-  if (c.notified != 0u) { merge_inbox(&c); }
-  if (c.next >= c.end) { return; }
-  atomicStore(&sync[clock_word(ACTIVE, n)], 1u);
+  if (!open_switch(&c)) { return; }
   gather(&c);
   nodes[n].unfinished = 1u;
   schedule_lanes(&c);

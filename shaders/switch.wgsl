@@ -90,10 +90,7 @@ fn transmit(c: ptr<function, Ctx>, port: u32, now: u32) -> bool {
 
 // Ordered: keeps one valid egress event a port in the heap.
 fn reschedule(c: ptr<function, Ctx>, port: u32) {
-  let start = next_start(c, port);
-  if (start >= ports[port].sched) { return; }
-  ports[port].sched = start;
-  if (start < (*c).end) { heap_push(c, vec4<u32>(start, EVENT_EGRESS | port, port, 0u)); }
+  schedule_port(c, port, next_start(c, port));
 }
 
 // Sends what `port` starts before `until`. Returns false if it had to stop.
@@ -211,6 +208,14 @@ fn merge_inbox(c: ptr<function, Ctx>) {
   }
 }
 
+// Takes in what was notified. Returns false if nothing is due in this window.
+fn open_switch(c: ptr<function, Ctx>) -> bool {
+  if ((*c).notified != 0u) { merge_inbox(c); }
+  if ((*c).next >= (*c).end) { return false; }
+  atomicStore(&sync[clock_word(ACTIVE, (*c).node)], 1u);
+  return true;
+}
+
 // Fills the heap with the first PFC effect and arrival of every port in the ingress mask. Returns the most bytes that can arrive.
 fn gather(c: ptr<function, Ctx>) -> u32 {
   let n = (*c).node;
@@ -293,15 +298,13 @@ fn handle_event(c: ptr<function, Ctx>) {
     if (nodes[(*c).node].ordered == 0u && !advance(c, port, now)) { return; }
     take_control(c, port, now);
     (*c).last = max((*c).last, now);
-    let at = pfc_time(port);
-    if (at < (*c).end) { heap_replace(c, vec4<u32>(at, EVENT_PFC | port, port, 0u)); } else { heap_pop(c); }
+    replace_event(c, pfc_time(port), EVENT_PFC | port, port);
     if (nodes[(*c).node].ordered != 0u) { reschedule(c, port); }
     return;
   }
   if (!arrive(c, port, now)) { return; }
   // Events that the arrival added are egress decisions, which order behind it: it is still the smallest entry.
-  let at = arrival_time(port);
-  if (at < (*c).end) { heap_replace(c, vec4<u32>(at, arrival_key(c, port), port, 0u)); } else { heap_pop(c); }
+  replace_event(c, arrival_time(port), arrival_key(c, port), port);
 }
 
 // Earliest arrival on the ports in a word of the ingress mask, which start at `first`; takes out those that expect nothing.
@@ -359,9 +362,7 @@ fn step_switches(@builtin(global_invocation_id) gid: vec3<u32>) {
   if (n >= turn.n_nodes) { return; }
   if (is_quiet(n) || has_credits(nodes[n].scenario)) { return; }
   var c = open_window(n);
-  if (c.notified != 0u) { merge_inbox(&c); }
-  if (c.next >= c.end) { return; }
-  atomicStore(&sync[clock_word(ACTIVE, n)], 1u);
+  if (!open_switch(&c)) { return; }
   let incoming = gather(&c);
   if (nodes[n].unfinished == 0u) { nodes[n].ordered = select(1u, 0u, is_calm(&c, incoming)); }
   nodes[n].unfinished = 1u;

@@ -32,9 +32,8 @@ const ACK_FLAG: u32 = 32u;
 const CLAMP_TARGET: u32 = 64u;
 const CLAMP_AFTER_TIME: u32 = 128u;
 const CREDITS: u32 = 256u;        // InfiniBand
-const FIRST_COME: u32 = 512u;
-const GRADED: u32 = 1024u;
-const SHIELD: u32 = 2048u;
+const GRADED: u32 = 512u;
+const SHIELD: u32 = 1024u;
 
 // Slots of bounded adaptive routing a switch has, in `sync`, and the words of one: (DLID, port + 1 or 0, instant lo, hi).
 const BINDING_SLOTS: u32 = 1024u;

@@ -13,7 +13,8 @@
 //! # How it computes
 //!
 //! The model is event-exact; [`model`] defines it completely. A *window* is at most the shortest link delay, so nothing sent in it
-//! takes effect elsewhere before its end: one invocation an endpoint (`step_endpoints`) and one a switch (`step_switches`) can take the events of
+//! takes effect elsewhere before its end: one invocation an endpoint (`step_endpoints`) and one a switch (`step_switches`, of InfiniBand
+//! `step_lanes`) can take the events of
 //! the window in order, alone. Frames travel in rings, one a channel, which sender and receiver share; `advance_clock`
 //! publishes what changed and finds the next window, across any gap. Times on the device are 32-bit picoseconds since an epoch
 //! that moves; what lies further ahead is 64 bit. A node whose ring or pool is full stops before the event that needs

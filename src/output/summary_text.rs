@@ -115,7 +115,7 @@ fn fabric_lines(plan: &Plan, metrics: &Metrics) -> Vec<(&'static str, String)> {
     let f = &metrics.fabric;
     vec![
         ("total", total_line(&metrics.all)),
-        ("PFC", pfc_line(plan, f)),
+        if plan.case.credits.is_some() { ("waits", waits_line(plan, metrics)) } else { ("PFC", pfc_line(plan, f)) },
         ("ECN", ecn_line(metrics)),
         ("loss", loss_line(metrics)),
         ("queues", queue_line(plan, f)),
@@ -130,6 +130,24 @@ fn total_line(all: &GroupSummary) -> String {
             format!("{moved} done in {}, {}, Jain index {}", time(makespan), rate(goodput), factor(jain))
         }
         _ => format!("{moved} done"),
+    }
+}
+
+/// Ports of InfiniBand that had frames queued and sent nothing: for want of credits, or because the frame was not all there yet.
+fn waits_line(plan: &Plan, metrics: &Metrics) -> String {
+    let updates: u64 = metrics.queues.iter().map(|q| q.outcome.fc_sent).sum();
+    let waits = metrics.links.iter().filter_map(|l| Some((l.infiniband?.xmit_wait_ps, l.port)));
+    let total: u64 = waits.clone().map(|(wait_ps, _)| wait_ps).sum();
+    let worst = waits.filter(|(wait_ps, _)| *wait_ps > 0).max_by_key(|(wait_ps, port)| (*wait_ps, std::cmp::Reverse(*port)));
+    let sent = format!("{} sent", counted(updates, "flow-control packet"));
+    match worst {
+        None => format!("{sent}; no switch port waited with frames queued"),
+        Some((wait_ps, port)) => format!(
+            "{sent}; switch ports waited {} in total with frames queued, {} at {}",
+            time(total),
+            time(wait_ps),
+            plan.port_names.get(port).map_or("", String::as_str)
+        ),
     }
 }
 

@@ -52,9 +52,15 @@ fn arbitration(sec: &Sec<'_>, key: &'static str, lanes: u8) -> Result<Vec<(u8, u
 }
 
 /// Buffers, lifetimes and marking of all ports; flow control acts when it arrives.
-pub(crate) fn lane_specs<'a>(reader: &'a Reader<'a>, reaction: Reaction, wiring: &mut Wiring) -> Result<(), InputError> {
+pub(crate) fn lane_specs<'a>(reader: &'a Reader<'a>, reaction: Reaction, frame: u32, wiring: &mut Wiring) -> Result<(), InputError> {
     let (sec, cc) = (reader.section("infiniband"), reader.section("cc"));
     let buffer = sec.num("buffer")?;
+    let least = u64::from(frame).div_ceil(BLOCK) * BLOCK;
+    if buffer < least {
+        return Err(
+            sec.error("buffer", format!("does not hold the largest frame, {frame} bytes in blocks of 64; allowed is {least} B or more"))
+        );
+    }
     let buffer_blocks = u32::try_from(buffer / BLOCK).map_err(|_| sec.error("buffer", "is too large"))?;
     let lifetimes = [sec.num_or_word("hoq_lifetime")?.unwrap_or(0), sec.num_or_word("leaf_hoq_lifetime")?.unwrap_or(0)];
     let marking = if reaction == Reaction::A10 { Some((cc.num("threshold")?, cc.word("victim_mask")?)) } else { None };

@@ -25,7 +25,7 @@ mod validate_credits;
 
 use std::path::Path;
 
-use crate::case::{Case, Reaction};
+use crate::case::Case;
 use crate::error::{Error, InputError};
 use crate::fabric::{self, route};
 use crate::plan::Plan;
@@ -172,12 +172,15 @@ fn resolve<'a>(reader: &'a Reader<'a>, path: &Path, files: &mut Files) -> Result
     };
     let mut wiring = fabric::wire(&graph, &port_rules).map_err(|m| at(m.key)(m.message))?;
     let first_rate = fabric::first_endpoint_rate(&wiring.nodes, &wiring.ports);
+    let cc = reader.section("cc");
+    match (infiniband, cc.word("kind")?) {
+        (true, "dcqcn") => return Err(cc.error("kind", "must be \"none\" or \"a10\" on InfiniBand").into()),
+        (false, "a10") => return Err(cc.error("kind", "must be \"none\" or \"dcqcn\" on Ethernet").into()),
+        _ => {}
+    }
     let rules = rules::rules(reader, &classes, first_rate)?;
     if infiniband {
-        if !matches!(rules.reaction, Reaction::None | Reaction::A10) {
-            return Err(reader.section("cc").error("kind", "must be \"none\" or \"a10\" on InfiniBand").into());
-        }
-        infiniband::lane_specs(reader, rules.reaction, &mut wiring)?;
+        infiniband::lane_specs(reader, rules.reaction, frame, &mut wiring)?;
     }
     let routes = route::shortest_paths(&wiring.nodes, &wiring.ports);
     let place =

@@ -11,10 +11,7 @@ use crate::state::layout::{Layout, index, pair};
 pub(super) fn pack_rules(credits: &Credits, topo: &mut Vec<u32>, params: &mut Params) -> Result<(), Error> {
     let (a10, adaptive) = (&credits.a10, &credits.adaptive);
     let flag = |on: bool, bit: u32| if on { bit } else { 0 };
-    params.flags |= kernels::CREDITS
-        | flag(credits.first_come, kernels::FIRST_COME)
-        | flag(adaptive.graded, kernels::GRADED)
-        | flag(credits.shield, kernels::SHIELD);
+    params.flags |= kernels::CREDITS | flag(adaptive.graded, kernels::GRADED) | flag(credits.shield, kernels::SHIELD);
     params.fc_threshold = credits.fc_threshold_blocks;
     params.fc_interval = credits.fc_interval_ps;
     params.high_limit = u32::from(credits.high_limit);
